@@ -1,6 +1,6 @@
-//! Without a feature this does nothing. With `mpi` it generates the bindings to the interface of the C shims. That needs no MPI:
-//! the shims differ from MPI to MPI, and `scripts/link-component` and `scripts/link-preload` compile them. With `component`, which
-//! is for unit tests, this compiles the shim of the Open MPI component.
+//! Generates what the features need; without a feature, nothing. `mpi` needs the bindings to the interface of the C
+//! shims, but no MPI: the shims differ from MPI to MPI, and `scripts/link-component` and `scripts/link-preload` compile
+//! them. `component`, which is for unit tests, needs the compiled shim of the Open MPI component.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -34,7 +34,7 @@ mod component {
     use std::process::Command;
 
     const SHIM: &str = "src/coll_component";
-    /// The flags, and in the second line one that not every compiler knows.
+    /// The file of compiler flags. Its second line holds a flag that not every compiler knows.
     const FLAGS: &str = "scripts/shim-flags";
 
     pub fn link() {

@@ -1,3 +1,3 @@
-/* The C that Rust sees: bindgen makes src/mpi/shim/bindings.rs of this header. It includes no header of an MPI, so one library serves all of
- * them. */
+/* The C declarations that Rust uses. bindgen turns them into the bindings that src/mpi/shim/bindings.rs includes. This
+ * header includes no header of an MPI, so one Rust library serves all of them. */
 #include "src/mpi/shim.h"

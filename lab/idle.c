@@ -1,10 +1,10 @@
-// Lets ranks that wait leave the processor to others; loaded into them by LD_PRELOAD.
+// Lets waiting ranks leave the processor to others. LD_PRELOAD loads it into the ranks.
 //
-// An emulated cluster has more ranks than the machine has processors, and Open MPI's ranks spin. Asked to yield when idle
-// (mpi_yield_when_idle), they call sched_yield() each time they found nothing to do, but ranks that only yield to each other
-// still keep all processors busy, and the switch and the kernel's network wait. Here they block instead until one of the
-// descriptors on which Open MPI looked last is ready, or for RUSTCOLL_LAB_IDLE_US microseconds at most: messages within a
-// host come through shared memory, where there is no descriptor to wait for.
+// An emulated cluster has more ranks than the machine has processors, and Open MPI's ranks spin. With
+// mpi_yield_when_idle, they call sched_yield() each time they found nothing to do. But ranks that only yield to
+// each other still keep all processors busy, and the switch and the kernel's network wait. Here a rank blocks
+// instead until one of the descriptors that Open MPI polled last is ready, for at most RUSTCOLL_LAB_IDLE_US
+// microseconds: messages within a host come through shared memory, which has no descriptor to wait for.
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MOST_DESCRIPTORS 2048
-// The kernel compares the size of the signal set that ppoll() is handed even where there is none.
+// The kernel checks the size of ppoll()'s signal set even without a set.
 #define SIGNAL_SET_BYTES 8
 
 static __thread struct pollfd watched[MOST_DESCRIPTORS];
@@ -37,7 +37,7 @@ int poll(struct pollfd *descriptors, nfds_t count, int timeout) {
     return ready;
 }
 
-// What poll() becomes in programs that are compiled with _FORTIFY_SOURCE.
+// Programs compiled with _FORTIFY_SOURCE call this function instead of poll().
 int __poll_chk(struct pollfd *descriptors, nfds_t count, int timeout, size_t size) {
     (void)size;
     return poll(descriptors, count, timeout);

@@ -1,9 +1,9 @@
-// Measures the emulated network from within a job, for `lab/lab check`. The first rank prints
-//   latency_ns N        half of a round trip of one byte to the second rank
-//   per_byte_ns X       by which each byte prolongs a message to the second rank
-//   gap_ns N            by which each further rank prolongs a round trip to all others at once
-//   everybody_ns N      in which all ranks send each other one byte at once
-// Medians are taken, so that a disturbance does not count.
+// Measures the emulated network from within a job, for `lab/lab check`. Rank 0 prints
+//   latency_ns N        half of the round trip of one byte to rank 1
+//   per_byte_ns X       the time that each further byte of a message to rank 1 takes
+//   gap_ns N            the time that each further rank adds to a round trip to all others at once
+//   everybody_ns N      the time in which all ranks send each other one byte at once
+// All are medians, so that single disturbances do not count.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define REPETITIONS 41
 #define LONG_MESSAGE (512 * 1024)
 #define LONGER_MESSAGE (2 * LONG_MESSAGE)
-// Until then what precedes an exchange of everybody with everybody has left the ports.
+// After this time, messages that precede an exchange of all ranks have left the ports.
 #define SECONDS_TO_SETTLE 0.05
 
 static int rank, ranks;
@@ -23,8 +23,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// The first rank sends to the next `partners`, all at once, and each answers with one byte. So the others always wait for
-// the first one; a barrier before would leave messages on the ports.
+// Rank 0 sends to the next `partners` ranks at once, and each answers with one byte. So the others always
+// wait for rank 0. A barrier before would leave messages on the ports.
 static double exchange_of_first(int partners, int bytes) {
     double start = MPI_Wtime();
     if (rank == 0) {
@@ -41,7 +41,7 @@ static double exchange_of_first(int partners, int bytes) {
     return MPI_Wtime() - start;
 }
 
-// All hosts have one clock, unlike MPI_Wtime(), which begins anew in each process.
+// All hosts have one monotonic clock. MPI_Wtime(), however, begins anew in each process.
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -57,7 +57,7 @@ static double agree_on_start(void) {
     return start;
 }
 
-// Each rank begins with its successor, so that nobody is sent two messages at a time. The last rank's end counts.
+// Each rank begins with its successor, so that no rank gets two messages at a time. The last rank's end counts.
 static double exchange_of_everybody(int others, int bytes) {
     MPI_Request requests[2 * others];
     double start = agree_on_start();

@@ -1,12 +1,12 @@
-// The network of the emulated cluster: a switch in user space between TAP devices that live in the hosts' network namespaces.
+// The network of the emulated cluster: a switch in user space between TAP devices in the hosts' network namespaces.
 //
 //   switch CONTROL_SOCKET LATENCY_NS NANOSECONDS_PER_BYTE GAP_NS NAMESPACE…
 //
-// A frame occupies its sender's port for gap + bytes / bandwidth, crosses the switch in the latency, and then occupies its
-// receiver's port as long. Ports send and receive at once, and queues are at the outputs. The gap is charged to frames that
-// carry data: acknowledgements travel without it, as a card's own protocol would see to them.
+// A frame occupies its sender's port for gap + bytes / bandwidth, crosses the switch in the latency, and then
+// occupies its receiver's port for the same time. Ports send and receive at once, and queues are at the outputs.
+// Only frames with data have a gap. Acknowledgements have none, as if the card's own protocol sent them.
 //
-// Datagrams on the control socket are requests: "status", or "set LATENCY_NS NANOSECONDS_PER_BYTE GAP_NS".
+// Requests are datagrams on the control socket: "status", or "set LATENCY_NS NANOSECONDS_PER_BYTE GAP_NS".
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -30,10 +30,10 @@
 
 #define NANOSECONDS_PER_SECOND 1000000000ull
 #define LARGEST_FRAME (sizeof(struct virtio_net_hdr) + 65536 + 64)
-// Reads of one port before the others have their turn.
+// Frames read from one port before the other ports' turn.
 #define FRAMES_PER_TURN 8
 #define EVENTS_PER_TURN 64
-// What Ethernet adds to each packet: preamble, check sequence, pause.
+// Bytes that Ethernet adds to each packet: preamble, check sequence, pause.
 #define ETHERNET_OVERHEAD (8 + 4 + 12)
 #define ETHERNET_HEADER 14
 #define PROTOCOL_TCP 6
@@ -53,7 +53,7 @@ struct port {
 };
 
 struct frame {
-    nanoseconds due; // at its receiver's port; once it has arrived there, at the receiver
+    nanoseconds due; // when it reaches its receiver's port; once arrived there, when it reaches the receiver
     nanoseconds occupied;
     int receiver;
     int arrived;
@@ -95,7 +95,7 @@ static nanoseconds later(nanoseconds a, nanoseconds b) {
     return a > b ? a : b;
 }
 
-// Frames under way: a heap with the earliest on top.
+// Frames in flight: a heap with the earliest on top.
 
 static struct frame **under_way;
 static size_t under_way_count, under_way_capacity;
@@ -132,7 +132,7 @@ static struct frame *take_earliest_frame(void) {
 
 // What a frame costs.
 
-// The kernel hands over up to 64 KiB as one frame and leaves it to the card to cut it into packets.
+// The kernel passes up to 64 KiB as one frame; a real card would cut it into packets.
 static size_t wire_bytes(const struct virtio_net_hdr *header, size_t frame_bytes) {
     size_t packets = 1;
     if (header->gso_type && header->gso_size && frame_bytes > header->hdr_len)
@@ -162,7 +162,7 @@ static nanoseconds occupation(const unsigned char *bytes, size_t length) {
 
 // The way of a frame.
 
-// Hosts have addresses that end with their numbers, from 1. Neighbours are known to them, so nothing has to be broadcast.
+// Hosts' addresses end with their numbers, from 1. Hosts know their neighbours, so nothing is broadcast.
 static int receiver_of(const unsigned char *bytes, size_t length) {
     const unsigned char *address = bytes + sizeof(struct virtio_net_hdr);
     if (length < sizeof(struct virtio_net_hdr) + ETHERNET_HEADER || address[0] & 1) return -1;
@@ -196,7 +196,7 @@ static void read_frames(int sender) {
     }
 }
 
-// A port takes frames in the order in which they cross the switch, whenever they were handed over.
+// A port takes frames in the order in which they cross the switch, not in the order of sending.
 static void arrive(struct frame *frame) {
     struct port *port = &ports[frame->receiver];
     port->receives_until = later(frame->due, port->receives_until) + frame->occupied;
@@ -299,7 +299,7 @@ static void open_ports(int epoll, char **namespaces) {
     close(own);
 }
 
-// Frames must leave in time however busy the ranks keep the processors.
+// Frames must leave in time, however busy the ranks keep the processors.
 static void take_precedence(void) {
     struct sched_param priority = {.sched_priority = 50};
     if (sched_setscheduler(0, SCHED_FIFO, &priority)) perror("no real-time priority, so latencies will vary");

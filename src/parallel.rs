@@ -1,17 +1,16 @@
-//! Many tasks on all processors.
+//! Runs many tasks on all processors.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How many there are.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get())
 }
 
-/// Carries out tasks on all processors, in their order. Begins no further one once a task has failed, and returns the failure
-/// of the first of those that did.
+/// Carries out tasks on all processors, in their order. Starts no further task once one has failed. Of the
+/// tasks that failed, returns the failure of the first one in order.
 pub fn for_each<Task: Sync, Failure: Send>(
     tasks: &[Task],
     carry_out: impl Fn(&Task) -> Result<(), Failure> + Sync,
@@ -19,7 +18,7 @@ pub fn for_each<Task: Sync, Failure: Send>(
     for_each_on(processors(), tasks, carry_out)
 }
 
-/// The same on so many of them at most.
+/// Does [`for_each`] on at most `processors` processors.
 pub fn for_each_on<Task: Sync, Failure: Send>(
     processors: usize,
     tasks: &[Task],
@@ -27,7 +26,7 @@ pub fn for_each_on<Task: Sync, Failure: Send>(
 ) -> Result<(), Failure> {
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(BTreeMap::new());
-    // Tasks are begun in their order and ended, so the first failure is found whichever is met first.
+    // Tasks start in their order, and each started task ends. So the first one in order that fails is always found.
     let work = || loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let Some(task) = tasks.get(number) else { return };
@@ -36,7 +35,7 @@ pub fn for_each_on<Task: Sync, Failure: Send>(
             next.store(tasks.len(), Ordering::Relaxed);
         }
     };
-    // The last of them on this thread: where there is but one processor, there may be no threads either.
+    // The last worker runs on this thread: a machine with only one processor may not have threads.
     thread::scope(|scope| {
         for _ in 1..processors.min(tasks.len()) {
             scope.spawn(work);

@@ -2,7 +2,7 @@
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The `index`-th number of the sequence that starts from a seed.
+/// Returns number `index` of the sequence that starts from a seed.
 pub fn nth(seed: u64, index: u64) -> u64 {
     let number = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN));
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -10,12 +10,12 @@ pub fn nth(seed: u64, index: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// A sequence of numbers, which starts from a seed.
+/// A sequence of numbers that starts from a seed.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
 impl Random {
-    /// A number below the bound.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         let number = nth(self.0, 0);
         self.0 = self.0.wrapping_add(GOLDEN);
@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-/// Changes a text a little: a bit, a character, its end, or a line that comes twice. New characters are of an alphabet.
+/// Changes a bit or a character, removes one, cuts off the end, or repeats a line. New characters are of `alphabet`.
 #[cfg(test)]
 pub fn mutate(text: &mut Vec<u8>, alphabet: &[u8], random: &mut Random) {
     if text.is_empty() {

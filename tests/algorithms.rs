@@ -1,4 +1,5 @@
-//! The reference of algorithms in the book: what the registry, the headers of the algorithms' files and their schedules say.
+//! Checks the book's reference of algorithms against the registry, the headers of the algorithms' files, and the
+//! schedules.
 //!
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite it after an intended change.
 
@@ -15,12 +16,12 @@ use std::{env, fs};
 
 const REFERENCE: &str = "docs/algorithms.md";
 
-/// Of how many ranks the table of costs speaks: powers of two and not.
+/// Numbers of ranks in the tables of costs: powers of two and others.
 const RANKS: [usize; 3] = [8, 13, 64];
 
 const RANKS_PER_NODE: usize = 4;
 
-/// How many ranks there are in a drawing.
+/// Number of ranks in a drawing.
 const DRAWN: usize = 8;
 
 #[test]
@@ -81,7 +82,7 @@ fn reference() -> String {
     text
 }
 
-/// The file of each registered algorithm, from its line in the registry.
+/// Returns the file of each registered algorithm, from its line in the registry.
 fn files() -> Vec<String> {
     let registry = fs::read_to_string(path("src/algorithms/mod.rs")).expect("the registry");
     let (_, lines) = registry.split_once("pub static REGISTRY").expect("the registry's start");
@@ -95,7 +96,7 @@ fn files() -> Vec<String> {
     files
 }
 
-/// Names the algorithms that are described under another collective.
+/// Lists the algorithms that the reference describes under another collective.
 fn refer(collective: Collective, text: &mut String) {
     let described_before = collective.scheduled().filter(|algorithm| algorithm.contract() != collective);
     for (position, algorithm) in described_before.enumerate() {
@@ -130,7 +131,7 @@ fn describe(algorithm: &Algorithm, file: &str, text: &mut String) {
     draw(algorithm, text);
 }
 
-/// What stands at the beginning of an algorithm's file. A drawing in it is kept as it is.
+/// Returns the text at the beginning of an algorithm's file. A drawing in it stays as it is.
 fn header(file: &str) -> String {
     let content = fs::read_to_string(path(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
     let lines = content.lines().map_while(|line| line.strip_prefix("//!"));
@@ -146,7 +147,7 @@ fn operator(algorithm: &Algorithm) -> &'static str {
     }
 }
 
-/// A problem of so many ranks, if the algorithm can serve it.
+/// Returns a problem of `size` ranks, if the algorithm can serve it.
 fn problem(algorithm: &Algorithm, size: usize) -> Option<Problem> {
     let remote = if algorithm.is_for_two_groups() { size / 2 } else { 0 };
     algorithm.serves(size, remote, true).ok()?;
@@ -180,7 +181,7 @@ fn price(algorithm: &Algorithm, text: &mut String) {
     }
 }
 
-/// A number of units that are cut into so many pieces.
+/// Returns the number of units, each of which consists of `unit` pieces.
 fn quantity(pieces: usize, unit: usize) -> String {
     match pieces % unit {
         0 => (pieces / unit).to_string(),
@@ -188,7 +189,7 @@ fn quantity(pieces: usize, unit: usize) -> String {
     }
 }
 
-/// Who sends to whom in each step, where anybody does.
+/// Draws which ranks send to which in each step that has messages.
 fn draw(algorithm: &Algorithm, text: &mut String) {
     let Some(problem) = problem(algorithm, DRAWN) else { return };
     let schedules = algorithm.programs(&problem);

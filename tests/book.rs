@@ -1,4 +1,5 @@
-//! The book: SUMMARY.md has every chapter, and links lead somewhere, in the book and in the repository alike.
+//! Checks the book: SUMMARY.md has every chapter, and all links lead to existing places, also in the repository's
+//! other texts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,11 +8,11 @@ use std::path::{Component, Path, PathBuf};
 const SUMMARY: &str = "SUMMARY.md";
 
 struct Link {
-    /// The chapter and the line in which it stands.
+    /// The chapter and the line of the link.
     place: String,
-    /// Where it leads to, as a path in the folder; the chapter itself, if there is none.
+    /// The target, as a path in the folder; for a link without a path, the chapter itself.
     path: String,
-    /// The heading there, if one is named.
+    /// The heading in the target, if the link names one.
     anchor: Option<String>,
 }
 
@@ -58,7 +59,7 @@ fn docs() -> PathBuf {
     root().join("docs")
 }
 
-/// The paths of the texts in the folder and in those within it.
+/// Returns the paths of all texts in the folder and its subfolders.
 fn chapters() -> Vec<String> {
     let mut chapters = Vec::new();
     let mut folders = vec![docs()];
@@ -77,7 +78,7 @@ fn chapters() -> Vec<String> {
     chapters
 }
 
-/// A path that a chapter names, seen from the book's folder.
+/// Returns a path that a chapter names, relative to the book's folder.
 fn seen_from_the_book(chapter: &str, path: &str) -> String {
     let folder = Path::new(chapter).parent().expect("a chapter is in a folder");
     let mut seen = PathBuf::new();
@@ -99,7 +100,7 @@ fn links_of(chapter: &str) -> Vec<Link> {
     targets(&text).into_iter().map(link).collect()
 }
 
-/// Why a link leads nowhere.
+/// Returns why a link leads nowhere.
 fn fault(link: &Link) -> Option<String> {
     let Link { path, anchor, .. } = link;
     if path.starts_with("../") || path.starts_with('/') {
@@ -113,7 +114,7 @@ fn fault(link: &Link) -> Option<String> {
     (!has_heading(&file, anchor)).then(|| format!("docs/{path} has no heading for #{anchor}"))
 }
 
-/// Where the links of a text lead to that do not leave for the web, with the numbers of their lines.
+/// Returns the targets of a text's links that are not on the web, with their line numbers.
 fn targets(text: &str) -> Vec<(usize, String)> {
     let mut targets = Vec::new();
     for (number, line) in prose(text) {
@@ -140,13 +141,13 @@ fn has_heading(file: &Path, anchor: &str) -> bool {
     headings.contains(anchor)
 }
 
-/// How a heading is called in addresses.
+/// Returns a heading's name in addresses.
 fn as_anchor(heading: &str) -> String {
     let is_kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
     heading.to_lowercase().chars().filter(is_kept).collect::<String>().replace(' ', "-")
 }
 
-/// The lines of a text with their numbers, but for blocks of code.
+/// Returns the lines of a text with their numbers, without blocks of code.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -156,7 +157,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A line without its pieces of code.
+/// Returns a line without its pieces of code.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }

@@ -1,5 +1,5 @@
-//! What papers say that an algorithm costs is what is counted in the schedules of all ranks, and what is counted is what is
-//! simulated, where a flag takes as long as a message.
+//! The costs that papers state for an algorithm must equal the counts in the schedules of all ranks. Counts
+//! must equal the simulation, if a flag takes as long as a message.
 
 use rustcoll::algorithms::Collective::*;
 use rustcoll::algorithms::digits::{least_radix, with_one_nonzero_digit};
@@ -9,10 +9,11 @@ use rustcoll::cost::{ByteTime, Cost, Link, Machine, Port, Shared, simulate};
 use rustcoll::selection::Measure;
 use rustcoll::verify;
 
-/// Rounds, and blocks that the busiest rank moves and reduces. It sends, or receives, a message in each round.
+/// Returns rounds, and blocks that the busiest rank moves and reduces. That rank sends or receives one message in each
+/// round.
 type Formula = fn(&Problem) -> [usize; 3];
 
-/// What papers state of any number of ranks.
+/// Statements of papers for any number of ranks.
 const OF_ANY_SIZE: &[(&[Collective], &[&str], Formula)] = &[
     (&[Allgather], &["linear", "ring", "sparbit"], |problem| [others(problem), others(problem), 0]),
     (&[Allgather], &["bruck"], |problem| [digits(problem), others(problem), 0]),
@@ -46,7 +47,7 @@ const OF_ANY_SIZE: &[(&[Collective], &[&str], Formula)] = &[
     }),
 ];
 
-/// What they state of powers of two and of whole vectors; elsewhere ranks fold.
+/// Statements for powers of two and whole vectors. With other numbers, ranks fold.
 const OF_POWERS_OF_TWO: &[(&[Collective], &[&str], Formula)] = &[
     (&[Allgather], &["recursive_doubling"], |problem| [doublings(problem.size), others(problem), 0]),
     (&[Allreduce], &["recursive_doubling", "bine"], |problem| [doublings(problem.size); 3]),
@@ -72,17 +73,17 @@ fn doublings(size: usize) -> usize {
     size.next_power_of_two().ilog2() as usize
 }
 
-/// Messages by equation 2 of Fan et al. 2022; so many children has the root of a k-nomial tree.
+/// Returns messages by equation 2 of Fan et al. 2022. The root of a k-nomial tree has as many children.
 fn digits(problem: &Problem) -> usize {
     with_one_nonzero_digit(problem.size, problem.radix)
 }
 
-/// Messages of a dissemination: those of the least radix with as few rounds.
+/// Returns messages of a dissemination, with the least radix that gives as few rounds.
 fn tokens(problem: &Problem) -> usize {
     with_one_nonzero_digit(problem.size, least_radix(problem.size, problem.radix))
 }
 
-/// Blocks by equation 3 of Fan et al. 2022: those of every value of every digit.
+/// Returns blocks by equation 3 of Fan et al. 2022: those of every value of every digit.
 fn bruck_blocks(problem: &Problem) -> usize {
     let Problem { size, radix, .. } = *problem;
     let weights =
@@ -94,7 +95,7 @@ fn bruck_blocks(problem: &Problem) -> usize {
     weights.map(|weight| (1..radix).map(|digit| with_digit(weight, digit)).sum::<usize>()).sum()
 }
 
-/// Messages of a circulant graph (Träff 2024, with k − 1 messages in a round at most): p shrinks to a k-th, rounding up.
+/// Returns messages of a circulant graph (Träff 2024, at most k − 1 in a round): p shrinks to a k-th, rounded up.
 fn skips(problem: &Problem) -> usize {
     let (mut reached, mut messages) = (problem.size, 0);
     while reached > 1 {
@@ -105,14 +106,14 @@ fn skips(problem: &Problem) -> usize {
     messages
 }
 
-/// Messages of trees that are aggregated (Jeaugey 2025): the window, rounded down to what divides a power of two of ranks, is reached
-/// by doubling, and then sent to each rank between.
+/// Returns messages of aggregated trees (Jeaugey 2025), with the least power of two d ≥ 2 for which
+/// ceil(p / d) ≤ window. Doubling reaches every d-th rank; d − 1 more messages reach the ranks in between.
 fn aggregated(problem: &Problem) -> usize {
     let between = problem.size.div_ceil(problem.window).next_power_of_two().max(2);
     doublings(problem.size.div_ceil(between)) + between.min(problem.size) - 1
 }
 
-/// What is stated of an algorithm of so many ranks, if anything is.
+/// Returns the stated cost of an algorithm, if a paper states one.
 fn stated(algorithm: &Algorithm, problem: &Problem) -> Option<Cost> {
     let of_powers =
         OF_POWERS_OF_TWO.iter().filter(|_| problem.size.is_power_of_two() && problem.segments == 1);
@@ -123,7 +124,7 @@ fn stated(algorithm: &Algorithm, problem: &Problem) -> Option<Cost> {
     Some(Cost { rounds, messages: rounds, blocks, reduced, read: 0 })
 }
 
-/// Beyond small sizes, those next to powers of two, and sizes that have many divisors.
+/// Tests small sizes, sizes next to powers of two, and sizes with many divisors.
 #[test]
 fn what_is_stated_counted_and_simulated_agrees() {
     let sizes = [64, 48, 33, 32, 31].into_iter().chain((1..=24).rev());
@@ -136,8 +137,8 @@ fn what_is_stated_counted_and_simulated_agrees_up_to_128_ranks() {
     check_all((1..=128).rev(), is_selected, assert_costs);
 }
 
-/// Träff 2022 to 2024: k segments in k − 1 + ceil(log2 p) rounds. Messages that are sent as early as they can be may come in
-/// each other's way, for one round.
+/// Träff 2022 to 2024: k segments take k − 1 + ceil(log2 p) rounds. Messages that are sent as early as
+/// possible may delay each other by one round.
 #[test]
 fn a_circulant_broadcast_takes_one_round_more_than_is_stated_at_most() {
     for collective in [Bcast, Reduce] {
@@ -157,7 +158,7 @@ fn a_circulant_broadcast_takes_one_round_more_than_is_stated_at_most() {
     }
 }
 
-/// Segments of the parts of ranks, which only come about where there are more segments than ranks.
+/// Segments of the ranks' parts only exist if there are more segments than ranks.
 #[test]
 fn a_segmented_ring_passes_every_partial_sum_on() {
     let algorithm = Allreduce.algorithm("ring_segmented").unwrap();
@@ -172,7 +173,7 @@ fn a_segmented_ring_passes_every_partial_sum_on() {
     }
 }
 
-/// A segment is one rank further in every round (Sanders, Träff 2006).
+/// In every round a segment advances by one rank (Sanders, Träff 2006).
 #[test]
 fn a_chain_of_scans_takes_a_round_for_each_rank_and_segment() {
     for collective in [Scan, Exscan] {
@@ -195,7 +196,8 @@ fn a_chain_of_scans_takes_a_round_for_each_rank_and_segment() {
     }
 }
 
-/// Three messages of a segment go each way past a rank between others (Sanders, Träff 2006), and the first segment up and down the tree.
+/// A rank between others exchanges three messages of a segment in each direction (Sanders, Träff 2006). The first
+/// segment goes up and down the tree.
 #[test]
 fn a_doubly_pipelined_tree_sends_a_segment_three_times() {
     for collective in [Scan, Exscan] {
@@ -213,7 +215,7 @@ fn a_doubly_pipelined_tree_sends_a_segment_three_times() {
     }
 }
 
-/// Which of two groups is the first decides only about the numbers of the ranks.
+/// Exchanging the groups only changes the numbers of the ranks.
 #[test]
 fn groups_may_be_exchanged() {
     let is_between_groups = |problem: &Problem| problem.remote > 0;
@@ -224,7 +226,7 @@ fn groups_may_be_exchanged() {
     });
 }
 
-/// Asserts something of the selected problems of every algorithm.
+/// Checks the selected problems of every algorithm.
 fn check_all(
     sizes: impl IntoIterator<Item = usize>,
     selected: fn(&Problem) -> bool,
@@ -237,7 +239,8 @@ fn check_all(
     verify::check_all(REGISTRY, sizes, selected, check).expect("checks panic if they fail");
 }
 
-/// Some roots and radices, among them the extreme ones. In place the same messages are sent, which few ranks show.
+/// Selects some roots and radices, including the extreme ones. Calls in place send the same messages, so few ranks are
+/// enough.
 fn is_selected(problem: &Problem) -> bool {
     let Problem { size, root, in_place, radix, .. } = *problem;
     (size <= 16 || !in_place)
@@ -255,10 +258,11 @@ fn assert_costs(algorithm: &'static Algorithm, problem: &Problem) {
     assert_simulated(algorithm, problem, counted, stated.is_some(), &label);
 }
 
-/// The traffic of the busiest rank, with blocks of one byte, and the time of messages that all take 1.
+/// Checks the busiest rank's traffic with blocks of one byte, and the time if all messages take 1.
 ///
-/// When rounds are counted, no message travels before it is asked for, and both its ends are busy meanwhile; a simulated one may
-/// come early and be in the way of another, and has left before it arrives. So times are rounds only where papers count rounds.
+/// In counted rounds, a message travels only when both ends take part, and both are busy meanwhile. A simulated
+/// message may arrive early and delay another, and has left before it arrives. So times equal rounds only where papers
+/// count rounds.
 fn assert_simulated(
     algorithm: &'static Algorithm,
     problem: &Problem,
@@ -274,7 +278,7 @@ fn assert_simulated(
     let own_ports = |link| Link { port: Port::Rank, ..link };
     let simulated = |gap| {
         let machine = Machine::log_gp(1.0, 0.0, gap, 0.0);
-        // No copy takes time.
+        // Copies take no time.
         let shared = Shared { single_copy_time: Some(ByteTime::NONE), ..machine.shared() };
         let machine = Machine {
             ranks_per_node: problem.size,
@@ -301,7 +305,7 @@ fn assert_simulated(
     }
 }
 
-/// What comes before the data.
+/// Returns the cost of exchanging lengths before the data.
 fn exchange_of_lengths(algorithm: &Algorithm, problem: &Problem) -> Cost {
     let exchange = |rank| algorithm.exchange_of_lengths(problem, rank);
     let programs: Option<Vec<_>> = (0..problem.size).map(exchange).collect();

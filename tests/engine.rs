@@ -1,7 +1,8 @@
-//! The engine itself, all ranks in one process: every registered algorithm, with random delivery orders, both send
-//! semantics, and buffers of all kinds: datatypes with gaps, negative lower bounds and extents, blocks in disorder.
-//! Results are compared with locally computed ones. Up to 5 ranks this is done for every problem that the verifier has, beyond for some
-//! roots and radices, the extreme ones among them; `make check-long` does it for all of them.
+//! Tests the engine itself, with all ranks in one process: every registered algorithm, random delivery orders, both
+//! send semantics, and all kinds of buffers: datatypes with gaps, negative lower bounds and extents, blocks in
+//! disorder.
+//! Compares the results with locally computed ones. On up to 5 ranks, tests all of the verifier's problems. On more,
+//! tests some roots and radices, including the extreme ones; `make check-long` tests all.
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY, default_radix};
 use rustcoll::engine::in_process::{Area, Areas, Call, ElementType, Semantics, run, run_all};
@@ -14,19 +15,19 @@ use std::sync::Arc;
 
 const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16];
 
-/// Up to so many ranks nothing is left out.
+/// With up to so many ranks, all problems are tested.
 const EVERY_PROBLEM: usize = 5;
 
-/// What memory holds where nothing was written.
+/// The content of memory that nothing has written.
 const UNTOUCHED: u8 = 0xa5;
 
-/// Counts are given in units of so many bytes of data, for ranks may use elements of different sizes.
+/// Counts are in units of so many bytes of data, because ranks may use elements of different sizes.
 const UNIT: usize = 8;
 
-/// Elements of reductions take no more bytes than this.
+/// The most bytes of a reduction's element.
 const EXTENT: usize = 24;
 
-/// More units than any block has.
+/// No block has so many units.
 const LONGEST: usize = 64;
 
 /// Element types of one unit.
@@ -61,14 +62,14 @@ fn sum(left: &[u8], right: &[u8]) -> Vec<u8> {
     number(left).wrapping_add(number(right)).to_le_bytes().to_vec()
 }
 
-/// What a rank contributes at a position: distinct, and below the prime in both halves.
+/// Returns a rank's data at a position: distinct, and below the prime in both halves.
 fn value(rank: usize, position: usize) -> [u8; UNIT] {
     let halves = [rank * 7919 + position * 31 + 2, rank * 104_729 % 65_521 + position + 1];
     let [low, high] = halves.map(|half| half as u64);
     (low | high << 32).to_le_bytes()
 }
 
-/// How the blocks of a buffer lie in memory.
+/// How a buffer's blocks lie in memory.
 enum Form {
     /// The whole vector is one block.
     Vector,
@@ -78,13 +79,13 @@ enum Form {
     Equal,
     /// Blocks of different lengths, one after another.
     Consecutive,
-    /// Blocks of different lengths wherever they like.
+    /// Blocks of different lengths at any places.
     Placed,
-    /// Blocks of different datatypes wherever they like.
+    /// Blocks of different datatypes at any places.
     Typed,
 }
 
-/// The forms of the send and the receive buffer.
+/// Returns the forms of the send and the receive buffer.
 fn forms(collective: Collective) -> (Form, Form) {
     match collective {
         Collective::Allreduce
@@ -112,7 +113,7 @@ fn forms(collective: Collective) -> (Form, Form) {
 struct Memory {
     counts: Counts,
     area: Area,
-    /// Number of the first block.
+    /// The number of the first block.
     first: usize,
     /// Offset and number of elements of each block.
     places: Vec<(usize, usize)>,
@@ -124,7 +125,7 @@ impl Memory {
         Memory { counts: Counts::NONE, area, first: 0, places: Vec::new() }
     }
 
-    /// Blocks that all have the same number of elements.
+    /// Makes blocks with equal numbers of elements.
     fn equal(element: &ElementType, blocks: Range<usize>, count: usize) -> Self {
         let area = Area::filled(element, blocks.len() * count, UNTOUCHED);
         let places = (0..blocks.len()).map(|index| (index * count, count)).collect();
@@ -138,7 +139,7 @@ impl Memory {
         Memory { counts, area, first: 0, places }
     }
 
-    /// Blocks that are one element each, in descending order and with gaps.
+    /// Makes blocks of one element each, in descending order and with gaps.
     fn typed(elements: &[ElementType]) -> Self {
         let mut address = 0;
         let placed = elements.iter().map(|element| {
@@ -164,12 +165,12 @@ impl Memory {
     }
 }
 
-/// The place of a buffer among those that the ranks do not share.
+/// Returns the number of a private buffer.
 fn place(buffer: Buffer) -> usize {
     buffer.private().expect("slots are no buffer of a call")
 }
 
-/// Blocks one after another.
+/// Returns places of blocks that follow each other.
 fn consecutive(lengths: &[usize]) -> Vec<(usize, usize)> {
     let starts = lengths.iter().scan(0, |end, length| {
         *end += length;
@@ -178,7 +179,7 @@ fn consecutive(lengths: &[usize]) -> Vec<(usize, usize)> {
     starts.zip(lengths.iter().copied()).collect()
 }
 
-/// The blocks of the second half before those of the first, some touching, some with gaps.
+/// Returns places of blocks in which the second half precedes the first. Some blocks touch, others have gaps.
 fn in_disorder(lengths: &[usize]) -> Vec<(usize, usize)> {
     let mut places: Vec<(usize, usize)> = lengths.iter().map(|&length| (0, length)).collect();
     let mut end = 1;
@@ -190,18 +191,18 @@ fn in_disorder(lengths: &[usize]) -> Vec<(usize, usize)> {
     places
 }
 
-/// One run: the problem, the size of the data and how it lies in memory.
+/// One run: the problem, the size of the data and its layout.
 struct Case<'a> {
     algorithm: &'a Algorithm,
     problem: &'a Problem,
-    /// Units of the vector, or of a block; where blocks differ, about their average.
+    /// Units of the vector or of a block; if blocks differ, about their average.
     count: usize,
     semantics: Semantics,
-    /// Decides on element types, different counts and the order of delivery.
+    /// Selects element types, different counts and the order of delivery.
     seed: usize,
 }
 
-/// A failure may also be a panic of what is tested.
+/// Names the case even if the tested code panics.
 impl Drop for Case<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -222,18 +223,18 @@ impl Case<'_> {
         if self.algorithm.keeps_order() { compose } else { sum }
     }
 
-    /// How many blocks a buffer has as far as its contents are concerned.
+    /// Returns how many blocks of contents a buffer has.
     fn blocks(&self) -> usize {
         if self.collective().cut() == Cut::Vector { 1 } else { self.problem.size }
     }
 
-    /// Where a block of a rank's receive buffer comes from in a neighbourhood collective, if from anywhere.
+    /// Returns the origin of a block of a rank's receive buffer in a neighbourhood collective, if it has one.
     fn origin(&self, rank: usize, block: usize) -> Option<Edge> {
         self.problem.graph.origins(rank).get(block).copied().flatten()
     }
 
-    /// The block of a send buffer that a block of a rank's buffer is or is to become; one that has no origin is like the
-    /// rank's own.
+    /// Returns the send block whose contents a block of a rank's buffer has or will get. A block without an
+    /// origin counts as the rank's own.
     fn sent(&self, rank: usize, buffer: Buffer, block: usize) -> Edge {
         let own = Edge { peer: rank, block };
         let origin = || self.origin(rank, block).unwrap_or(own);
@@ -248,7 +249,7 @@ impl Case<'_> {
         }
     }
 
-    /// Units of a block of a rank's buffer.
+    /// Returns the units of a block of a rank's buffer.
     fn units(&self, rank: usize, buffer: Buffer, block: usize) -> usize {
         let (from, to) = if buffer == Buffer::Send { (rank, block) } else { (block, rank) };
         let varied = |number: usize| self.count * ((number + self.seed) % 4) / 2;
@@ -263,7 +264,7 @@ impl Case<'_> {
             Collective::ReduceScatter | Collective::ReduceScatterBlock if self.problem.remote > 0 => {
                 self.units_between_groups(block)
             }
-            // The two directions differ, and one may be empty.
+            // The two directions have different counts, and one may be empty.
             Collective::Allgather | Collective::Alltoall if from >= self.problem.local() => {
                 self.count * (self.seed % 3) / 2
             }
@@ -275,7 +276,7 @@ impl Case<'_> {
         }
     }
 
-    /// Units of a rank's part of a reduction of the other group: together as many in one group as in the other.
+    /// Returns the units of a rank's part of the other group's reduction. Both groups get the same total.
     fn units_between_groups(&self, rank: usize) -> usize {
         let (group, others) = (self.problem.group(rank), self.problem.partners(rank));
         let scale = self.count % 3;
@@ -292,7 +293,7 @@ impl Case<'_> {
         }
     }
 
-    /// A block of a rank's input.
+    /// Returns a block of a rank's input.
     fn input(&self, rank: usize, block: usize) -> Vec<u8> {
         let units = 0..self.units(rank, Buffer::Send, block);
         units.flat_map(|unit| value(rank, block * LONGEST + unit)).collect()
@@ -306,7 +307,7 @@ impl Case<'_> {
         })
     }
 
-    /// What a block of a rank's receive buffer must hold at the end, if anything.
+    /// Returns the expected contents of a block of a rank's receive buffer, if any.
     fn result(&self, rank: usize, block: usize) -> Option<Vec<u8>> {
         match self.collective() {
             Collective::Allgather | Collective::Allgatherv | Collective::Gather | Collective::Gatherv => {
@@ -334,8 +335,8 @@ impl Case<'_> {
         }
     }
 
-    /// The type of elements of a buffer, or of one of its blocks. The buffers of a reduction have one type, and
-    /// vectors are cut by elements, so that these have to be of one size everywhere.
+    /// Returns the element type of a buffer, or of one of its blocks. The buffers of a reduction have one
+    /// type. Vectors are cut between elements, so their elements have one size on all ranks.
     fn element(&self, rank: usize, buffer: Buffer, block: usize) -> ElementType {
         let mut types = whole_types();
         let mut number = self.seed + rank;
@@ -346,10 +347,10 @@ impl Case<'_> {
         types.swap_remove(number % types.len())
     }
 
-    /// A buffer as it is before the input is written to it.
+    /// Returns a buffer without the input.
     fn memory(&self, rank: usize, buffer: Buffer) -> Memory {
         let has = self.has(rank, buffer);
-        // Who has no neighbours has a buffer without blocks.
+        // A rank without neighbours has a buffer without blocks.
         if has.is_empty() && self.collective().cut() != Cut::Edges {
             return Memory::none();
         }
@@ -375,7 +376,7 @@ impl Case<'_> {
         Memory { first, ..memory }
     }
 
-    /// The send and the receive buffer, the input in one of them.
+    /// Returns the send and the receive buffer with the input.
     fn memories(&self, rank: usize) -> [Memory; 2] {
         let mut memories = [Buffer::Send, Buffer::Recv].map(|buffer| self.memory(rank, buffer));
         let input = self.collective().input(self.problem, rank, self.blocks());
@@ -391,8 +392,8 @@ impl Case<'_> {
         (schedule, binding)
     }
 
-    /// How the memory that ranks share is cut, if there is any: so that vectors of several units go through it in one piece or
-    /// in several.
+    /// Returns how shared memory is divided, if the algorithm uses it. Vectors of several units pass through
+    /// it in one piece or in several.
     fn bounds(&self) -> SlotBounds {
         let line = [0, 48, 48][self.seed % 3];
         let bank = [1 << 20, 4096][self.seed / 2 % 2];
@@ -400,7 +401,7 @@ impl Case<'_> {
         SlotBounds { line, bank, stripe, least_lent: [1, 1 << 20][self.seed % 2] }
     }
 
-    /// Ranks cut vectors at the same places: reductions between elements, all else between bytes.
+    /// All ranks cut vectors at the same places: between elements in reductions, between bytes in other collectives.
     fn plan_in_stripes(&self, schedule: &Schedule, [elements, bytes]: &[Binding; 2]) -> Plan {
         match self.collective() {
             collective if collective.reduces() => {
@@ -434,7 +435,7 @@ impl Case<'_> {
         }
     }
 
-    /// The plans of all ranks; where lengths have to be exchanged first, this is done.
+    /// Returns the plans of all ranks, after the exchange of lengths if there is one.
     fn plans(&self, memories: &[[Memory; 2]]) -> Vec<Plan> {
         if self.algorithm.takes_shared_memory() {
             return self.plans_in_stripes(memories);
@@ -455,19 +456,19 @@ impl Case<'_> {
         }
     }
 
-    /// Loops are bound at once in some runs, and in others while they are carried out.
+    /// In some runs the loops are bound at once, in others during execution.
     fn plan(&self, schedule: &Schedule, binding: &Binding) -> Plan {
         Plan::with_loops(schedule, binding, [usize::MAX, 0][self.seed % 2])
     }
 
-    /// The plans of the second stage.
+    /// Returns the plans of the second stage.
     fn plans_after(&self, exchanges: &[LengthExchange]) -> Vec<Plan> {
         let stages = exchange_lengths(exchanges, self.semantics, self.seed as u64);
         assert!(stages.iter().all(|stage| !stage.is_truncated));
         stages.iter().map(|stage| stage.plan.clone()).collect()
     }
 
-    /// A rank of the second group plans as if that were the first; only its messages know better.
+    /// A rank of the second group plans as if its group were the first. Only its messages have the true numbers.
     fn plan_of_two_groups(&self, rank: usize, send: &Counts, recv: &Counts) -> Plan {
         let first = self.problem.group(rank).start;
         let seen = if first == 0 { self.problem.clone() } else { self.problem.exchanged() };
@@ -477,7 +478,7 @@ impl Case<'_> {
         self.plan(&schedule, &binding).relabel(first, seen.size)
     }
 
-    /// A caller counts the vector of a reduce-scatter by the parts of his own group.
+    /// Returns the caller's counts. For a reduce-scatter they are the parts of the caller's own group.
     fn counts_of_input(&self, rank: usize, send: &Memory) -> Counts {
         let bytes = self.element(rank, Buffer::Send, 0).bytes();
         let count = |rank: usize| self.units_between_groups(rank) * UNIT / bytes;
@@ -532,7 +533,7 @@ impl Case<'_> {
                 Some(result) => {
                     assert!(data == result, "rank {rank}: block {block} is {data:x?} instead of {result:x?}");
                 }
-                // Beyond a border nothing is received.
+                // Nothing arrives from beyond a border.
                 None if self.collective().cut() == Cut::Edges => continue,
                 None => {}
             }
@@ -542,14 +543,14 @@ impl Case<'_> {
     }
 }
 
-/// What all ranks have before a call.
+/// The data of all ranks before a call.
 struct Prepared {
     memories: Vec<[Memory; 2]>,
     plans: Vec<Plan>,
     areas: Vec<Areas>,
 }
 
-/// Carries out calls one after another, although ranks need not wait for each other in between.
+/// Carries out calls in sequence. Ranks need not wait for each other between the calls.
 fn check_in_sequence(cases: &[Case]) {
     let mut prepared: Vec<Prepared> = cases.iter().map(Case::prepared).collect();
     let operators: Vec<_> = cases.iter().map(Case::operator).collect();
@@ -566,7 +567,7 @@ fn check_in_sequence(cases: &[Case]) {
     }
 }
 
-/// Carries out the first stage of all ranks; the second stage of each.
+/// Carries out the first stage of all ranks. Returns each rank's second stage.
 fn exchange_lengths(exchanges: &[LengthExchange], semantics: Semantics, seed: u64) -> Vec<Arc<DataPlan>> {
     let number = ElementType::contiguous(size_of::<u64>());
     let none = Area::filled(&number, 0, UNTOUCHED);
@@ -591,7 +592,7 @@ fn exchange_lengths(exchanges: &[LengthExchange], semantics: Semantics, seed: u6
     after().map(|(exchange, learnt)| exchange.data(learnt)).collect()
 }
 
-/// Every problem of few ranks; of more some roots and radices.
+/// Selects every problem of few ranks, and some roots and radices of more ranks.
 fn is_selected(problem: &Problem) -> bool {
     let Problem { size, root, radix, .. } = *problem;
     let roots = [0, size / 2 + 1, size - 1];
@@ -605,7 +606,7 @@ fn check_algorithm(algorithm: &Algorithm, selected: fn(&Problem) -> bool) {
         for problem in problems(algorithm, size).into_iter().filter(&selected) {
             for count in [0, 1, size - 1, size, size + 1, 37] {
                 seed += 1;
-                // Out of step with the counts, so that each meets both.
+                // Semantics and counts have different periods, so each count occurs with both semantics.
                 let semantics = if seed % 7 < 4 { Semantics::Rendezvous } else { Semantics::Eager };
                 Case { algorithm, problem: &problem, count, semantics, seed }.check();
             }
@@ -646,7 +647,7 @@ fn every_algorithm_with_a_block_for_each_pair_over_random_networks() {
     check_all(Cut::Pairs);
 }
 
-/// On more than 64 ranks leaders show blocks of several ranks together.
+/// With more than 64 ranks, leaders show blocks of several ranks together.
 #[test]
 fn blocks_that_are_shown_together_over_random_networks() {
     let is_shown = |algorithm: &&&Algorithm| {
@@ -666,8 +667,8 @@ fn blocks_that_are_shown_together_over_random_networks() {
     }
 }
 
-/// What a call leaves in shared memory does no harm to the next one, which may be another collective, or shorter, or begin on
-/// some ranks before it has ended on others.
+/// Remains of a call in shared memory must not harm the next call. The next call may be another collective,
+/// or shorter, or begin on some ranks before the first has ended on others.
 #[test]
 fn calls_over_shared_memory_need_nothing_between_them() {
     let sharing = REGISTRY.iter().copied().filter(|algorithm| algorithm.takes_shared_memory());
@@ -698,8 +699,8 @@ fn calls_over_shared_memory_need_nothing_between_them() {
     }
 }
 
-/// What rank 0 as the root of a gather receives, and whether that was too much, if the others send it so many bytes and it
-/// has room for so many, with a gap behind each block.
+/// Gathers to rank 0, which is the root. `sent` and `room` are the bytes of each rank's block, and of the place for
+/// it, with a gap behind each place. Returns the received blocks, and whether any block was too long.
 fn gathered(algorithm: &str, sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
     let gatherv = Collective::Gatherv.algorithm(algorithm).unwrap();
     let (problem, byte) = (Problem::new(sent.len()), ElementType::contiguous(1));
@@ -737,7 +738,7 @@ fn gathered(algorithm: &str, sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u
     let stages = exchange_lengths(&exchanges, Semantics::Rendezvous, 1);
     assert!(stages[1..].iter().all(|stage| !stage.is_truncated));
     let plans: Vec<Plan> = stages.iter().map(|stage| stage.plan.clone()).collect();
-    // Ranks 1 and 3 are leaves; below rank 2 is rank 3.
+    // Ranks 1 and 3 are leaves; rank 3 is the child of rank 2.
     let scratch: Vec<usize> = plans[1..].iter().map(|plan| plan.scratch_elements).collect();
     let passes_on = if algorithm == "binomial" { sent[2] + sent[3] } else { 0 };
     assert_eq!(scratch, [0, passes_on, 0]);

@@ -1,6 +1,6 @@
-//! The algorithms of the book's chapter "To add an algorithm" are right, and cost what their headers say.
+//! The algorithms of the book's chapter "To add an algorithm" must be right, and cost what their headers state.
 
-// What the example finds in the library where it is added.
+// Modules that the example finds in the library once it is added.
 mod algorithms {
     pub use rustcoll::algorithms::*;
 }
@@ -43,7 +43,8 @@ fn they_cost_what_their_headers_say() {
     }
 }
 
-/// A rank that does not pass the vector on, and what the chapter says is found then.
+/// Removes steps of a rank, so that it does not pass the vector on. The verifier must report the fault that the
+/// chapter shows.
 #[test]
 fn a_fault_is_found() {
     let problem = Problem::new(5);

@@ -1,4 +1,4 @@
-//! The targets of `fuzz/` on their seeds, and on what these become by small changes.
+//! Runs the targets of `fuzz/` on their seeds, and on small mutations of the seeds.
 
 #[path = "../src/random.rs"]
 mod random;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const ALPHABET: &[u8] = b"0123456789KB.,;:<>=\"'()[]{}#-+*/_ \n\\anr";
 
-/// Mutations end then at the latest, on a slow machine with fewer of them.
+/// Mutations end after this time at the latest, so a slow machine tries fewer.
 const LONGEST_RUN: Duration = Duration::from_secs(3);
 const MUTATIONS: usize = 3000;
 
@@ -90,7 +90,7 @@ fn profiles_of_jobs() {
     fuzz("profile");
 }
 
-/// Seeds of foreign formats must be of their format, and most of them right.
+/// Seeds of foreign formats must be of their format, and some must be valid.
 #[test]
 fn seeds_are_read() {
     let others = ["line", "expression", "schedule_file", "profile"];
@@ -106,7 +106,7 @@ fn seeds_are_read() {
     }
 }
 
-/// Each would take minutes, the whole stack or the whole memory, were it read carelessly.
+/// If read carelessly, each of these would take minutes, the whole stack or the whole memory.
 #[test]
 fn long_foreign_files_are_refused_in_time() {
     let filled = |start: &str, piece: &str| {

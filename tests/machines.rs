@@ -1,4 +1,4 @@
-//! The machines that are shipped, and what is written about them for users.
+//! The shipped machines, and their documentation for users.
 
 use rustcoll::cost::Machine;
 use rustcoll::cost::machine::{SHIPPED, Shipped, keys};
@@ -35,7 +35,7 @@ fn the_list_of_shipped_machines_has_every_file_and_all_are_right() {
     }
 }
 
-/// How long a message of so many bytes takes between nodes, with the processors' part at both sides.
+/// Returns the time of a message between nodes, including the overhead of the processors on both sides.
 fn ping(machine: &Machine, bytes: f64) -> f64 {
     2.0 * machine.between.overhead + machine.between.latency + bytes * machine.between.byte_time.at(bytes)
 }

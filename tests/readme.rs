@@ -1,4 +1,5 @@
-//! The README is short and its example is a right algorithm. The book's table of algorithms is the registry's.
+//! The README must be short, and its example must be a right algorithm. The book's table of algorithms must equal the
+//! registry's.
 //!
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite the table after an intended change.
 
@@ -11,7 +12,7 @@ use std::{env, fs};
 const README: &str = include_str!("../README.md");
 const TABLE: &str = "docs/algorithm-table.md";
 
-// The example; the README quotes it.
+// The README quotes this example.
 fn ring(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -92,7 +93,7 @@ calls ([component.md](component.md#mock-ups)).
     )
 }
 
-/// A row for each list of algorithms; consecutive collectives with the same list share a row.
+/// Returns a row for each list of algorithms. Consecutive collectives with the same list share a row.
 fn rows(is_listed: fn(&Algorithm) -> bool) -> String {
     let mut rows: Vec<(Vec<&str>, String)> = Vec::new();
     for collective in Collective::ALL {

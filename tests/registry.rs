@@ -1,5 +1,5 @@
-//! Every registered algorithm is verified: up to 32 ranks in every way it can be called, up to 64 ranks for some roots and radices.
-//! Ignored tests, which `make check-long` runs, verify every way up to 64 ranks, and some up to 1024.
+//! Verifies every registered algorithm: in every way it can be called on up to 32 ranks, with some roots and radices
+//! on up to 64. Ignored tests verify every way on up to 64 ranks, and some on up to 1024; `make check-long` runs them.
 
 use rustcoll::algorithms::{Algorithm, Problem, REGISTRY, Requirement, default_radix};
 use rustcoll::verify::{check_all, verify};
@@ -14,7 +14,7 @@ fn selected_problems_up_to_64_ranks() {
     verify_all((33..=64).rev(), is_selected);
 }
 
-/// A node's ranks show the blocks of more nodes in groups.
+/// With so many nodes, a node's ranks show the blocks of the other nodes in groups.
 #[test]
 fn more_than_64_nodes() {
     let selected = |problem: &Problem| {
@@ -24,7 +24,7 @@ fn more_than_64_nodes() {
     verify_all([140], selected);
 }
 
-/// Loops over many nodes are looked at in places. Nodes that differ elsewhere make them no loops.
+/// The builder samples the rounds of long loops. Nodes that differ between the samples must prevent a loop, too.
 #[test]
 fn uneven_nodes_among_many_even_ones() {
     let populations = (0..70).map(|node| match node {
@@ -63,10 +63,10 @@ fn selected_problems_up_to_1024_ranks() {
     verify_all(sizes, is_selected);
 }
 
-/// Some roots and radices, among them the extreme ones.
+/// Selects some roots and radices, including the extreme ones.
 fn is_selected(problem: &Problem) -> bool {
     let Problem { size, root, radix, segments, .. } = *problem;
-    // Many segments and great radices of many ranks need more memory and time than a test should.
+    // On many ranks, many segments and large radices would need too much memory and time.
     (size <= 256 || segments <= 2 && radix <= default_radix(size))
         && [0, 1, size / 2 + 1, size - 1].contains(&root)
         && [2, 3, default_radix(size), size / 2, size].contains(&radix)

@@ -1,17 +1,19 @@
-//! Reproducible algorithms reduce by one expression, whatever else a call says; no other algorithm does.
+//! Reproducible algorithms always reduce by the same expression, whatever the call's other properties. No other
+//! algorithm does.
 
 use rustcoll::algorithms::{Algorithm, Collective, Problem, REGISTRY};
 use rustcoll::verify::{Expression, Expressions, expressions, problems};
 use std::collections::HashMap;
 
-/// The results that must agree.
+/// Results that must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Result {
-    /// Of all ranks' contributions, in whichever collective.
+    /// The result of all ranks' contributions, in any collective.
     Total,
-    /// Of the contributions of one of two groups: how many ranks the second has, and the contributors' first rank.
+    /// The result of one of two groups' contributions: the number of ranks in the second group, and the first
+    /// contributor.
     Group(usize, usize),
-    /// Of a scan, at a rank.
+    /// The result of a scan on a rank.
     Prefix(Collective, usize),
 }
 
@@ -25,7 +27,7 @@ impl Result {
     }
 }
 
-/// The expressions of all results on so many ranks, and those that were met.
+/// The expressions of all results on a given number of ranks, and all expressions so far.
 #[derive(Default)]
 struct Agreed {
     results: HashMap<Result, Expression>,
@@ -33,7 +35,8 @@ struct Agreed {
 }
 
 impl Agreed {
-    /// Whether all results of an algorithm, in every way it can be called, are as agreed. Who comes first decides.
+    /// Whether all results of an algorithm, in every way it can be called, agree with the earlier ones. The first
+    /// result sets the expression.
     fn includes(&mut self, algorithm: &Algorithm, size: usize) -> bool {
         problems(algorithm, size).iter().all(|problem| {
             let results = expressions(algorithm, problem, &mut self.known).expect("verified");
@@ -44,7 +47,7 @@ impl Agreed {
         })
     }
 
-    /// What the reproducible algorithms agree on.
+    /// Returns the results on which the reproducible algorithms agree.
     fn on(size: usize) -> Agreed {
         let mut agreed = Agreed::default();
         for algorithm in reducing(true) {
@@ -54,7 +57,7 @@ impl Agreed {
     }
 }
 
-/// The algorithms that reduce and are reproducible, or are not.
+/// Returns the reducing algorithms that are reproducible, or those that are not.
 fn reducing(reproducible: bool) -> impl Iterator<Item = &'static Algorithm> {
     let chosen = move |algorithm: &&Algorithm| {
         algorithm.contract().reduces() && algorithm.is_reproducible() == reproducible

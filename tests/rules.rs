@@ -1,4 +1,4 @@
-//! The rule files that are shipped, and what is written about rules for users.
+//! The shipped rule files, and the documentation of rules for users.
 //!
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite the schema after an intended change.
 
@@ -67,7 +67,7 @@ fn decisions_on_the_t3e() {
     let rules = shipped("t3e-atlas");
     for ((size, bytes), expected) in [
         ((100, 1 << 20), "binary_blocks"),
-        // Its powers are 5 apart, and log2(16 KiB)/2 - 2.5 is 4.5.
+        // The powers of two around 33 are 5 apart, and log2(16 KiB)/2 - 2.5 is 4.5.
         ((33, 16 * KIB), "rabenseifner"),
         ((33, 64 * KIB), "binary_blocks"),
         ((32, 64 * KIB), "rabenseifner"),
@@ -122,12 +122,12 @@ fn decisions_of_open_mpi() {
     for ((collective, size, bytes), expected) in [
         ((Allgather, 2, KIB), "recursive_doubling"),
         ((Allgather, 13, 1 << 20), "bruck"),
-        // One block, not those of all ranks.
+        // The bytes of one block, not of all ranks' blocks.
         ((Allgather, 32, KIB - 1), "recursive_doubling"),
         ((Allgather, 32, KIB), "neighbor_exchange"),
         ((Allgather, 33, KIB), "ring"),
         ((Allgather, 300, 32), "bruck"),
-        // All blocks: 2 KiB for each of 2 ranks, 1 KiB for each of 13.
+        // The bytes of all blocks: 2 KiB for each of 2 ranks, 1 KiB for each of 13.
         ((Allgatherv, 2, 4 * KIB - 1), "ring"),
         ((Allgatherv, 2, 4 * KIB), "recursive_doubling"),
         ((Allgatherv, 13, 13 * KIB - 1), "gather_bcast"),
@@ -226,7 +226,7 @@ fn the_documentation_has_every_key_and_every_measure() {
     }
 }
 
-/// Every block of TOML and every line of rules in the documentation.
+/// Parses every block of TOML and every line of rules in the documentation.
 #[test]
 fn the_examples_of_the_documentation_are_right() {
     let text = read("docs/rules.md");
@@ -255,7 +255,7 @@ fn the_schema_has_the_names_of_the_registry() {
     assert!(read(name) == schema(), "{name} is not what the registry says; UPDATE_SNAPSHOTS=1 rewrites it");
 }
 
-/// The JSON schema of rule files: strict on names, lenient on what only the reader can check.
+/// Returns the JSON schema of rule files. It is strict on names, but lenient where only the parser can check.
 fn schema() -> String {
     let collectives: Vec<_> = Collective::ALL.into_iter().map(of_collective).collect();
     format!(

@@ -1,8 +1,8 @@
-//! Every algorithm's schedules at a few sizes, compared with committed ones: each by its digest in `tests/snapshots.txt`, and a
-//! dozen that are worth reading by their text in `tests/snapshots`.
+//! Compares every algorithm's schedules at a few sizes with committed ones. `tests/snapshots.txt` has a
+//! digest of each. `tests/snapshots` has the text of a dozen that are worth reading.
 //!
-//! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change. To commit the text of another case, create an
-//! empty file of the case's name in `tests/snapshots` before.
+//! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change. To commit the text of another
+//! case, first create an empty file of the case's name in `tests/snapshots`.
 
 use rustcoll::algorithms::{Algorithm, Cut, Graph, Parameter, Problem, REGISTRY, Stencil};
 use rustcoll::hash::hash;
@@ -13,11 +13,10 @@ use std::{env, fs};
 
 const SIZES: [usize; 2] = [5, 8];
 
-/// One algorithm's programs for one problem.
 struct Case {
-    /// The programs of all ranks, a blank line between them.
+    /// The programs of all ranks, with a blank line between them.
     text: String,
-    /// The command that prints them, if one can.
+    /// The command that prints the programs, if there is one.
     command: Option<String>,
 }
 
@@ -26,7 +25,7 @@ impl Case {
         let texts: Vec<String> = algorithm.programs(problem).iter().map(ToString::to_string).collect();
         let Problem { size, root, radix, .. } = problem;
         let (collective, name) = (algorithm.contract().name(), algorithm.name);
-        // The command refuses what has no effect.
+        // The command refuses options without effect.
         let option = |has_effect, text| if has_effect { text } else { String::new() };
         let root = option(algorithm.contract().is_rooted(), format!(" --root {root}"));
         let radix = option(algorithm.parameters.contains(&Parameter::Radix), format!(" --radix {radix}"));
@@ -77,7 +76,7 @@ fn what_differs_is_named() {
     assert_eq!(first_difference("a\n", "a\n"), None);
 }
 
-/// All cases by name.
+/// Returns all cases by name.
 fn cases() -> BTreeMap<String, Case> {
     let mut cases = BTreeMap::new();
     for algorithm in REGISTRY {
@@ -85,7 +84,7 @@ fn cases() -> BTreeMap<String, Case> {
         for size in SIZES.into_iter().filter(|&size| algorithm.serves(size, remote(size), true).is_ok()) {
             let remote = remote(size);
             let root = if algorithm.contract().is_rooted() { 3 } else { 0 };
-            // Three is the default radix at both sizes; it is fixed here so that a change of the default changes no digest.
+            // Three is the default radix of both sizes. It is fixed here, so that another default changes no digest.
             let problem = Problem { remote, root, radix: 3, ..Problem::new(size) };
             let ranks = if remote == 0 { size.to_string() } else { format!("{}+{remote}", size - remote) };
             let name = format!("{}-{}-p{ranks}", algorithm.contract().name(), algorithm.name);
@@ -120,14 +119,14 @@ fn cases() -> BTreeMap<String, Case> {
     cases
 }
 
-/// A grid of two dimensions that is periodic in both, and its lengths.
+/// Returns a two-dimensional grid that is periodic in both dimensions, and its lengths.
 fn torus(size: usize) -> (Graph, String) {
     let grid = &grids(size)[4];
     let lengths: Vec<String> = grid.iter().map(|dimension| dimension.length.to_string()).collect();
     (Graph::grid(grid), lengths.join("x"))
 }
 
-/// How the cases differ from a list of names and digests.
+/// Returns how the cases differ from a list of names and digests.
 fn changed_digests(committed: &str, cases: &BTreeMap<String, Case>) -> Vec<String> {
     let committed: BTreeMap<&str, &str> =
         committed.lines().map(|line| line.split_once(' ').expect("a name and a digest")).collect();
@@ -147,7 +146,7 @@ fn changed_digests(committed: &str, cases: &BTreeMap<String, Case>) -> Vec<Strin
     changed.chain(gone.map(|name| format!("{name}: no algorithm has this case"))).collect()
 }
 
-/// The files of programs that are worth reading.
+/// Returns the files of programs that are worth reading.
 fn readable(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).expect("the directory of snapshots");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
@@ -160,7 +159,7 @@ fn case_of<'a>(path: &Path, cases: &'a BTreeMap<String, Case>) -> Option<&'a Cas
     cases.get(path.file_stem()?.to_str()?)
 }
 
-/// How a file differs from the case that it is named after.
+/// Returns how a file differs from the case with its name.
 fn changed_text(path: &Path, cases: &BTreeMap<String, Case>) -> Option<String> {
     let difference = match case_of(path, cases) {
         Some(case) => first_difference(&fs::read_to_string(path).expect("a snapshot"), &case.text)?,
@@ -169,7 +168,7 @@ fn changed_text(path: &Path, cases: &BTreeMap<String, Case>) -> Option<String> {
     Some(format!("{}: {difference}", path.display()))
 }
 
-/// The first line in which two texts differ.
+/// Returns the first difference between the lines of two texts.
 fn first_difference(was: &str, is: &str) -> Option<String> {
     let (mut was, mut is) = (was.lines(), is.lines());
     let mut lines = (1..)

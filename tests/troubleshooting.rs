@@ -1,16 +1,16 @@
-//! The pages on troubleshooting have every message that users can see, and none that nobody prints.
+//! Checks the pages on troubleshooting: they have every message that users can see, and no other messages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where messages are explained.
+/// The pages that explain messages.
 const CHAPTER: &str = concat!(
     include_str!("../docs/troubleshooting.md"),
     include_str!("../docs/messages.md"),
     include_str!("../docs/rule-faults.md")
 );
 
-/// Where texts for users stand. The component's Rust is in one of the first two.
+/// The folders and files with texts for users. The component's Rust is in one of the first two.
 const SOURCES: &[&str] = &[
     "src/mpi",
     "src/coll_component",
@@ -22,7 +22,8 @@ const SOURCES: &[&str] = &[
     "crates/rustcoll-cli/src/rules/check.rs",
 ];
 
-/// Files without messages: examples for tests, files that are written, names, and what `rustcoll rules explain` and `ompi_info` say.
+/// Files without messages: examples for tests, writers of files, names, and the output of `rustcoll rules explain` and
+/// `ompi_info`.
 const WITHOUT_MESSAGES: &[&str] = &[
     "tests.rs",
     "samples.rs",
@@ -37,7 +38,8 @@ const WITHOUT_MESSAGES: &[&str] = &[
     "src/coll_component/parameters.rs",
 ];
 
-/// Expressions that rules of other libraries become, names of texts in which there are no faults, and forms of what is read or written.
+/// Expressions for rules of other libraries, names of texts that cannot have faults, and formats of what is read or
+/// written.
 const NO_MESSAGES: &[&str] = &[
     "bytes * ranks >= {first}",
     "bytes * ranks <= {last}",
@@ -49,7 +51,7 @@ const NO_MESSAGES: &[&str] = &[
     "/proc/{process}/fd/{descriptor}",
 ];
 
-/// Who is given a text that users do not see, or only those who look for faults of rustcoll.
+/// Code before texts that users do not see, or only users who look for faults of rustcoll.
 const PRIVATE: &[&str] = &[".expect(", "panic!(", "unreachable!(", "log::debug!(", "log::trace!("];
 
 #[test]
@@ -92,11 +94,10 @@ fn nothing_is_explained_that_nobody_prints() {
     }
 }
 
-/// A text for users, as its source has it.
+/// A text for users, as it is in its source.
 struct Message {
-    /// The file and the line.
     place: String,
-    /// What stands between the placeholders.
+    /// The text between the placeholders.
     parts: Vec<String>,
 }
 
@@ -115,7 +116,8 @@ fn messages() -> Vec<Message> {
     files.iter().flat_map(|file| messages_of(file)).collect()
 }
 
-/// The files with this path, or below it, that hold code; none, if there is no such path.
+/// Returns this file, or all files below this folder, if they have code with messages. Nothing if the path does not
+/// exist.
 fn files(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         let mut entries: Vec<PathBuf> =
@@ -128,7 +130,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
     if path.is_file() && is_code && has_messages { vec![path.to_owned()] } else { Vec::new() }
 }
 
-/// The literals of a file that are written for people: several words, not in a test.
+/// Returns the literals of a file that are for users: several words, not in a test.
 fn messages_of(file: &Path) -> Vec<Message> {
     let content = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let language = if file.extension().is_some_and(|extension| extension == "rs") {
@@ -156,7 +158,7 @@ fn messages_of(file: &Path) -> Vec<Message> {
     messages.filter(|message| is_for_people(&message.parts)).collect()
 }
 
-/// Code with blanks for what describes parameters and requirements.
+/// Returns the code with blanks in place of descriptions of parameters and requirements.
 fn without_descriptions(code: &str) -> String {
     let mut pieces = code.split("fn description(");
     let mut kept = pieces.next().unwrap_or_default().to_owned();
@@ -169,7 +171,7 @@ fn without_descriptions(code: &str) -> String {
     kept
 }
 
-/// Whether there are several words, or one and what it quotes.
+/// Whether a text has several words, or one word and a quotation.
 fn is_for_people(parts: &[String]) -> bool {
     let has_letters = |word: &&str| word.chars().any(|letter| letter.is_ascii_alphabetic());
     let words: Vec<&str> =
@@ -178,13 +180,13 @@ fn is_for_people(parts: &[String]) -> bool {
     words.iter().any(is_long) && (words.len() > 1 || parts.concat().contains('`'))
 }
 
-/// What a format consists of besides its placeholders; without spaces at the ends.
+/// Returns a format's text between its placeholders, without spaces at the ends.
 fn parts(format: &str, language: Language) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut rest = format;
     while let Some(character) = rest.chars().next() {
         let placeholder = match language {
-            // Whoever formats it replaces this later.
+            // The code that formats the text replaces this later.
             Language::Rust if rest.starts_with("{{") => rest.find("}}").map(|end| end + 2),
             Language::Rust if character == '{' => rest.find('}').map(|end| end + 1),
             Language::C if character == '%' => {
@@ -206,12 +208,12 @@ fn parts(format: &str, language: Language) -> Vec<String> {
     parts.iter().map(|part| spaced(part)).filter(|part| !part.is_empty()).collect()
 }
 
-/// With single spaces between words, and none at the ends.
+/// Returns a text with single spaces between words, and none at the ends.
 fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether all parts stand in a text in this order.
+/// Whether a text contains all parts in this order.
 fn is_in(parts: &[String], text: &str) -> bool {
     let mut rest = text;
     parts.iter().all(|part| match rest.find(part.as_str()) {
@@ -224,12 +226,12 @@ fn is_in(parts: &[String], text: &str) -> bool {
 }
 
 struct Literal {
-    /// The byte at which it begins.
+    /// The byte offset in the code.
     start: usize,
     text: String,
 }
 
-/// The texts in quotes of Rust or C code. Comments and characters in quotes are none.
+/// Returns the string literals of Rust or C code. Comments and character literals do not count.
 fn literals(code: &str) -> Vec<Literal> {
     let mut literals = Vec::new();
     let mut place = 0;
@@ -253,7 +255,7 @@ fn literals(code: &str) -> Vec<Literal> {
     literals
 }
 
-/// The text of a literal, without escapes, and its length in the code.
+/// Returns a literal's text with its escapes resolved, and its length in the code.
 fn quoted(code: &str) -> (String, usize) {
     let mut text = String::new();
     let mut characters = code.char_indices().skip(1).peekable();
@@ -261,7 +263,7 @@ fn quoted(code: &str) -> (String, usize) {
         match character {
             '"' => return (text, place + 1),
             '\\' => match characters.next() {
-                // A line that goes on in the next one.
+                // An escaped end of line.
                 Some((_, '\n')) => while characters.next_if(|(_, next)| next.is_whitespace()).is_some() {},
                 Some((_, 'n' | 't')) => text.push(' '),
                 Some((_, escaped)) => text.push(escaped),
@@ -273,7 +275,7 @@ fn quoted(code: &str) -> (String, usize) {
     panic!("a quote is not closed: {}", code.lines().next().unwrap_or_default());
 }
 
-/// How long a character in quotes is; a lifetime is but its quote.
+/// Returns the length of a character literal; for a lifetime, the length of its quote.
 fn character_length(code: &str) -> usize {
     let mut characters = code.char_indices().skip(1);
     match (characters.next(), characters.next()) {
@@ -286,7 +288,7 @@ fn character_length(code: &str) -> usize {
     }
 }
 
-/// The topics of the component's help, and their texts.
+/// Returns the topics of the component's help, and their texts.
 fn topics() -> Vec<(String, String)> {
     let help = files_named("help-mca-coll-rustcoll.txt");
     let lines = help.lines().filter(|line| !line.starts_with('#'));
@@ -310,7 +312,7 @@ fn files_named(name: &str) -> String {
     texts.concat()
 }
 
-/// What the chapter quotes: blocks, and code within lines.
+/// Returns all quotations of the pages: blocks, and code within lines.
 fn quotes() -> Vec<String> {
     let mut quotes: Vec<String> = blocks().iter().map(|block| spaced(block)).collect();
     for line in CHAPTER.lines() {
@@ -319,7 +321,7 @@ fn quotes() -> Vec<String> {
     quotes
 }
 
-/// What the chapter says that somebody prints: the lines of its blocks, and the first code of each row of a table.
+/// Returns what the pages say that rustcoll prints: the lines of blocks, and the first code of each row of a table.
 fn quoted_lines() -> Vec<String> {
     let lines = blocks().into_iter().flat_map(|block| block.lines().map(spaced).collect::<Vec<_>>());
     let rows = CHAPTER.lines().filter(|line| line.starts_with("| `"));
@@ -335,7 +337,7 @@ fn blocks() -> Vec<String> {
         .collect()
 }
 
-/// The pieces of a line between equally many backquotes.
+/// Returns the pieces of a line between backquotes. A piece ends with as many backquotes as it begins.
 fn code_within(line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = line;

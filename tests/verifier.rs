@@ -1,5 +1,5 @@
-//! The verifier rejects what is wrong: hand-written faults of every kind, and every registered algorithm after any
-//! single step of any rank was changed.
+//! The verifier must reject faults: hand-written ones of every kind, and every registered algorithm after a
+//! change of any single step of any rank.
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Problem, REGISTRY, Requirement};
 use rustcoll::cost::Cost;
@@ -31,7 +31,7 @@ impl Case {
         verify_schedules(self.algorithm.contract(), &self.problem, self.is_ordered(), &self.schedules)
     }
 
-    /// Verifies with a rank's program replaced.
+    /// Verifies the programs with another program of one rank.
     fn verify_with(&mut self, rank: usize, steps: &[Step]) -> Result<(), Violation> {
         let original = std::mem::replace(&mut self.schedules[rank].steps, steps.to_vec());
         let verified = self.verify();
@@ -40,7 +40,7 @@ impl Case {
     }
 }
 
-/// All algorithms at a size that is a power of two and one that is not, for some roots and radices.
+/// Returns all algorithms with some roots and radices, on a power of two of ranks and on another number.
 fn cases() -> impl Iterator<Item = Case> {
     let sizes = REGISTRY.iter().flat_map(|&algorithm| [5, 8].map(|size| (algorithm, size)));
     sizes.flat_map(|(algorithm, size)| {
@@ -51,11 +51,11 @@ fn cases() -> impl Iterator<Item = Case> {
     })
 }
 
-/// All ways to change one step of a program.
+/// Returns all ways to change one step of a program.
 type Mutation = fn(&Case, &Schedule, usize) -> Vec<Vec<Step>>;
 
-/// Whether a changed program is as good as the original: the case, the original, the position of the changed step, and
-/// the changed program.
+/// Whether a changed program is as good as the original. Arguments: the case, the original, the position of
+/// the changed step, and the changed program.
 type Excuse = fn(&Case, &Schedule, usize, &[Step]) -> bool;
 
 fn no_excuse(_: &Case, _: &Schedule, _: usize, _: &[Step]) -> bool {
@@ -120,7 +120,7 @@ fn a_wrong_block_is_caught() {
     });
 }
 
-/// Who waits for what need not be waited for wastes time.
+/// An algorithm that awaits unnecessary flags wastes time.
 #[test]
 fn no_algorithm_awaits_a_flag_in_vain() {
     let sharing = |algorithm: &&'static Algorithm| {
@@ -145,7 +145,7 @@ fn no_algorithm_awaits_a_flag_in_vain() {
     assert_eq!(check_all(&algorithms, 1..=5, |_| true, check), Ok(()));
 }
 
-/// Goes through programs of which a single step is missing, each of those that are selected: where it was.
+/// Removes each selected step in turn, and calls `check` with the programs, and the step's rank and position.
 fn without_each<Failure>(
     schedules: &mut [Schedule],
     selected: fn(&Step) -> bool,
@@ -168,7 +168,7 @@ fn exchanged_operands_are_caught() {
     assert_caught(exchanged, no_excuse);
 }
 
-/// A block that is written once more at the end does no harm, unless its length is to be known from the first time.
+/// Writing a block once more at the end does no harm, unless ranks must know its length from the first write.
 #[test]
 fn a_block_that_may_change_its_length_is_caught() {
     let mut caught = 0;
@@ -206,8 +206,8 @@ fn dropped(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     vec![renumbered(steps)]
 }
 
-/// A second copy changes nothing, nor does a second reduction to a third place; nor does a flag that is raised more often than
-/// anyone waits for, or is awaited once more.
+/// Some duplicates are harmless, so there are none of these: a second copy, a second reduction to a third
+/// place, a flag that is raised or awaited once more.
 fn duplicated(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     const NEW: Post = Post::MAX;
     let mut steps = original.steps.clone();
@@ -230,14 +230,14 @@ fn duplicated(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> 
     vec![renumbered(steps)]
 }
 
-/// To each other rank, to the rank itself and to one that does not exist.
+/// Directs a message to each other rank, to the rank itself, and to a rank that does not exist.
 fn misdirected(case: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     let mut mutants = Vec::new();
     for wrong in 0..=case.problem.size as u32 {
         let mut steps = original.steps.clone();
         match &mut steps[position] {
             Step::Send { peer, .. } | Step::Receive { peer, .. } if *peer != wrong => *peer = wrong,
-            // Another rank may have heard of the one that should have been awaited.
+            // Another rank's flag may be as good, if that rank has learned of the right flag.
             Step::Await { rank, .. } if !is_another(case, original, wrong) => *rank = wrong,
             _ => continue,
         }
@@ -259,7 +259,7 @@ fn swapped(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     vec![renumbered(steps)]
 }
 
-/// Each run of a step, one block further and one block back.
+/// Shifts each run of a step by one block in both directions.
 fn shifted(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     let runs = original.steps[position].runs();
     let mut mutants = Vec::new();
@@ -275,7 +275,7 @@ fn shifted(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     mutants
 }
 
-/// Where the order of operands does not matter this is no fault.
+/// Exchanges the operands of a reduction, if their order matters.
 fn exchanged(case: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     let mut steps = original.steps.clone();
     match &mut steps[position] {
@@ -292,7 +292,7 @@ fn post(step: &Step) -> Option<Post> {
     }
 }
 
-/// Numbers the posts in program order, also where they are waited for.
+/// Numbers the posts in program order, also in waits.
 fn renumbered(mut steps: Vec<Step>) -> Vec<Step> {
     let order: Vec<Post> = steps.iter().filter_map(post).collect();
     let number = |old: &mut Post| *old = order.iter().position(|post| post == old).unwrap() as Post;
@@ -306,7 +306,7 @@ fn renumbered(mut steps: Vec<Step>) -> Vec<Step> {
     steps
 }
 
-/// The inverse of [`Step::runs`].
+/// Replaces the runs of a step, the inverse of [`Step::runs`].
 fn set_runs(step: &mut Step, runs: &[Run]) {
     match step {
         Step::Send { message, .. } | Step::Receive { message, .. } => {
@@ -322,7 +322,8 @@ fn source(step: &Step) -> Option<Run> {
     if let Step::Copy { source, .. } = step { Some(*source) } else { None }
 }
 
-/// What a step reads and what it writes. A wait reads what its sends send and writes what its receives receive.
+/// Returns the runs that a step reads, and those that it writes. A wait reads what its sends send, and writes what its
+/// receives receive.
 fn accesses(steps: &[Step], position: usize) -> (Vec<Run>, Vec<Run>) {
     match &steps[position] {
         Step::Send { message, .. } => (message.runs().collect(), Vec::new()),
@@ -346,8 +347,8 @@ fn overlap(some: &[Run], others: &[Run]) -> bool {
     some.iter().any(|run| others.iter().any(|other| run.overlaps(*other)))
 }
 
-/// Whether a step must come before the next one: one writes what the other accesses, the second waits for the first,
-/// they are different messages of one channel, or a flag is awaited or raised for the slot that the other one accesses.
+/// Whether a step must precede the next one. That is so if one writes what the other accesses, or the second waits for
+/// the first. It is also so for different messages of one channel, and for a flag and an access to its slot.
 fn depend(steps: &[Step], first: usize, second: usize) -> bool {
     let ((reads, writes), (next_reads, next_writes)) = (accesses(steps, first), accesses(steps, second));
     let conflict =
@@ -371,8 +372,8 @@ fn is_slot(run: Run, slot: u32) -> bool {
     matches!(run.buffer, Shared(_)) && run.indices().contains(&(slot as usize))
 }
 
-/// In an in-place alltoall the rank's own block stands where it belongs from the start. If no other step writes that
-/// place, it need not be brought back there.
+/// In an alltoall in place, the rank's own block is in its place from the start. If no other step writes that
+/// place, the block need not be copied back.
 fn restores_own_block(case: &Case, original: &Schedule, position: usize) -> bool {
     let own = Recv.block(original.rank);
     let writes_own = |&other: &usize| overlap(&accesses(&original.steps, other).1, &[own]);
@@ -382,19 +383,19 @@ fn restores_own_block(case: &Case, original: &Schedule, position: usize) -> bool
         && (0..original.steps.len()).filter(writes_own).eq([position])
 }
 
-/// In a barrier it matters that a token came, not where it is kept: nobody reads it.
+/// A barrier's token must arrive, but no rank reads it, so its place does not matter.
 fn receives_token(case: &Case, step: &Step) -> bool {
     case.algorithm.contract() == Collective::Barrier && matches!(step, Step::Receive { .. })
 }
 
-/// If the operator commutes, and no other rank has to find the same, contributions may be combined in any order.
+/// Contributions may be combined in any order if the operator commutes, and no other rank needs an identical result.
 fn combines_alone(case: &Case, step: &Step) -> bool {
     !case.is_ordered()
         && case.algorithm.contract() != Collective::Allreduce
         && matches!(step, Step::Reduce { .. })
 }
 
-/// In a neighbourhood allgather the blocks of a neighbour that stands twice among the sources are the same, so either may be copied.
+/// In a neighbourhood allgather, a neighbour that is a source twice sends equal blocks, so either may be copied.
 fn copies_alike(case: &Case, original: &Schedule, position: usize, steps: &[Step]) -> bool {
     let origins = case.problem.graph.origins(original.rank);
     let peer = |step: &Step| match step {
@@ -407,13 +408,13 @@ fn copies_alike(case: &Case, original: &Schedule, position: usize, steps: &[Step
     case.algorithm.contract() == Collective::NeighborAllgather && before.is_some() && before == after
 }
 
-/// In a neighbourhood allgather a neighbour that stands twice among the sources sends the same block twice.
+/// In a neighbourhood allgather, a neighbour that is a source twice sends the same block twice.
 fn receives_alike(case: &Case, step: &Step) -> bool {
     matches!(case.algorithm.contract(), Collective::NeighborAllgather | Collective::NeighborAllgatherv)
         && matches!(step, Step::Receive { .. })
 }
 
-/// Whether what a step writes is written again before it is read.
+/// Whether the blocks that a step writes are written again before they are read.
 fn is_overwritten(steps: &[Step], position: usize) -> bool {
     let (_, written) = accesses(steps, position);
     let mut later = (position + 1..steps.len()).map(|other| accesses(steps, other));
@@ -424,12 +425,12 @@ fn is_overwritten(steps: &[Step], position: usize) -> bool {
 
 // Hand-written faults.
 
-/// The programs of all ranks, each written by the same function.
+/// Returns the programs of all ranks. The same function writes each of them.
 fn programs(size: usize, blocks: usize, write: impl Fn(usize, &mut Builder)) -> Vec<Schedule> {
     sharing_programs(size, blocks, 0, write)
 }
 
-/// The programs of all ranks, which have so many slots each.
+/// Returns the programs of all ranks, with so many slots each.
 fn sharing_programs(
     size: usize,
     blocks: usize,
@@ -444,7 +445,7 @@ fn sharing_programs(
     (0..size).map(program).collect()
 }
 
-/// The violation of programs that keep operands in order and have a send buffer.
+/// Returns the violation of programs that keep operands in order and have a send buffer.
 fn violation(collective: Collective, schedules: &[Schedule]) -> Violation {
     verify_schedules(collective, &Problem::new(schedules.len()), true, schedules).unwrap_err()
 }
@@ -453,12 +454,12 @@ fn fault(collective: Collective, schedules: &[Schedule]) -> Fault {
     violation(collective, schedules).fault
 }
 
-/// The fault of a program that a single rank runs for an allreduce of two blocks.
+/// Returns the fault of one rank's program for an allreduce of two blocks.
 fn fault_alone(steps: Vec<Step>) -> Fault {
     fault(Collective::Allreduce, &[Schedule { steps, ..Schedule::idle(0, 1, 2) }])
 }
 
-/// A broadcast of two blocks from rank 0 to rank 1.
+/// Returns a broadcast of two blocks from rank 0 to rank 1.
 fn broadcast() -> Vec<Schedule> {
     programs(2, 2, |rank, program| {
         match rank {
@@ -468,7 +469,7 @@ fn broadcast() -> Vec<Schedule> {
     })
 }
 
-/// Every rank brings the contributions of all ranks to its scratch blocks, then combines them by itself.
+/// Every rank collects the contributions of all ranks in its scratch blocks, and then combines them locally.
 fn gather_and_combine(size: usize, combine: impl Fn(usize, &mut Builder)) -> Vec<Schedule> {
     programs(size, 1, |rank, program| {
         for peer in (0..size).filter(|&peer| peer != rank) {
@@ -504,7 +505,7 @@ fn wait(posts: &[Post]) -> Step {
     Step::Wait { posts: posts.to_vec() }
 }
 
-/// In a barrier a message says that it was sent, so its order counts where no block does.
+/// Excludes barriers. There a message's time of sending matters, which no block shows.
 #[test]
 fn overlapped_programs_are_as_right_as_their_originals() {
     let algorithms: Vec<_> =
@@ -655,7 +656,7 @@ fn every_post_has_its_other_half() {
     }
 }
 
-/// Both ranks send before they receive, and wait in between if so told.
+/// Both ranks send before they receive. With `waits`, they wait for the send first.
 fn send_then_receive(waits: bool) -> Vec<Schedule> {
     programs(2, 2, |rank, program| {
         program.copy(Send.block(rank), Recv.block(rank));
@@ -684,7 +685,7 @@ fn reads_come_after_writes() {
     assert_eq!(fault_alone(Vec::new()), Fault::Undefined(Recv.block(0)));
 }
 
-/// An exchange of block 0 between two ranks, during which something else happens.
+/// Returns the fault of two ranks that exchange block 0, and do something else during the exchange.
 fn fault_during_exchange(meanwhile: impl Fn(&mut Builder)) -> Fault {
     let schedules = programs(2, 1, |rank, program| {
         program.copy(Send.block(0), Recv.block(0));
@@ -706,7 +707,7 @@ fn blocks_in_flight_are_left_alone() {
     assert_eq!(written, Fault::WrittenWhileReceived(received, 0));
     let written = fault_during_exchange(|program| program.copy(Send.block(0), sent));
     assert_eq!(written, Fault::WrittenWhileSent(sent));
-    // Reading what is sent is allowed; the exchange then ends with operands out of order on rank 1.
+    // Reading a block that is being sent is allowed. The exchange then ends with operands out of order on rank 1.
     let read = fault_during_exchange(|program| program.copy(sent, Scratch.block(1)));
     assert!(matches!(read, Fault::Order(..)));
 }
@@ -757,7 +758,7 @@ fn blocks_reach_the_right_rank() {
     assert_eq!(fault(Collective::Alltoall, &schedules), expected);
 }
 
-/// The fault of a registered algorithm of 8 ranks in radix 2, if it were executed with lengths that ranks learn first.
+/// Returns the fault of a registered algorithm on 8 ranks with radix 2, if ranks had to learn lengths first.
 fn length_fault(name: &str, in_place: bool, requirement: Requirement) -> Fault {
     let problem = Problem { in_place, radix: 2, ..Problem::new(8) };
     let case = Case::new(Collective::Alltoall.algorithm(name).unwrap(), problem);
@@ -768,7 +769,7 @@ fn length_fault(name: &str, in_place: bool, requirement: Requirement) -> Fault {
 fn lengths_ask_for_blocks_that_are_written_once() {
     let fault = length_fault("bruck", false, Requirement::BlockLengths);
     assert_eq!(fault, Fault::WrittenTwice(Scratch.block(3)));
-    // Receive blocks are places on the way here.
+    // This algorithm uses receive blocks as intermediate places.
     let fault = length_fault("bruck_modified", false, Requirement::BlockLengths);
     assert!(matches!(fault, Fault::ResultRead(Run { buffer: Recv, .. })));
 }
@@ -781,7 +782,7 @@ fn only_scratch_blocks_are_padded() {
     }
 }
 
-/// A ring of two ranks: both neighbours are the other rank. Each sends its blocks in this order.
+/// Returns a ring of two ranks, where both neighbours are the other rank. Each rank sends its blocks in this order.
 fn exchange_on_ring(order: [usize; 2]) -> Vec<Schedule> {
     programs(2, 2, |rank, program| {
         for block in 0..2 {
@@ -793,7 +794,7 @@ fn exchange_on_ring(order: [usize; 2]) -> Vec<Schedule> {
     })
 }
 
-/// The fault of programs on a grid of one dimension.
+/// Returns the fault of programs on a one-dimensional grid.
 fn fault_on_grid(periodic: bool, schedules: &[Schedule]) -> Result<(), Fault> {
     let length = schedules.len();
     let problem = Problem { graph: Graph::grid(&[Dimension { length, periodic }]), ..Problem::new(length) };
@@ -849,12 +850,12 @@ fn all_ranks_round_alike() {
 
 // Two groups.
 
-/// The fault of programs between a group of one rank and one of two, whose root, if any, is the first of all.
+/// Returns the fault of programs between a group of one rank and a group of two. The root, if any, is rank 0.
 fn fault_between(collective: Collective, schedules: &[Schedule]) -> Fault {
     verify_schedules(collective, &Problem::between(1, 2), true, schedules).unwrap_err().fault
 }
 
-/// Contributions go to all ranks of the other group, which combine what has arrived.
+/// Ranks send their contributions to all ranks of the other group, and combine those that arrive.
 fn exchange_and_combine(combine: impl Fn(usize, &mut Builder)) -> Vec<Schedule> {
     programs(3, 1, |rank, program| {
         for other in Problem::between(1, 2).partners(rank) {
@@ -944,7 +945,7 @@ fn blocks_of_unknown_lengths_stay_together() {
 
 // Slots that ranks share.
 
-/// A broadcast of one block.
+/// Returns a broadcast of one block through a slot.
 fn broadcast_through_slot(size: usize) -> Vec<Schedule> {
     sharing_programs(size, 1, 1, |rank, program| match rank {
         0 => program.publish(Recv.block(0), 0),
@@ -955,7 +956,7 @@ fn broadcast_through_slot(size: usize) -> Vec<Schedule> {
     })
 }
 
-/// Every rank shows all others its contribution and combines them by itself.
+/// Every rank shows its contribution to all others, and combines all contributions locally.
 fn allreduce_through_slots(size: usize) -> Vec<Schedule> {
     sharing_programs(size, 1, 1, |rank, program| {
         program.publish(Send.block(0), 0);
@@ -972,7 +973,8 @@ fn allreduce_through_slots(size: usize) -> Vec<Schedule> {
     })
 }
 
-/// A broadcast of two blocks through one slot, which is written again after all have read the first one.
+/// Returns a broadcast of two blocks through one slot. The root writes the slot again after all ranks have read the
+/// first block.
 fn broadcast_through_slot_twice(size: usize) -> Vec<Schedule> {
     let mut schedules = sharing_programs(size, 2, 1, |rank, program| match rank {
         0 => {
@@ -997,7 +999,7 @@ fn broadcast_through_slot_twice(size: usize) -> Vec<Schedule> {
     schedules
 }
 
-/// Ranks report to the first one, which then lets all go.
+/// Ranks report to rank 0, which then releases all.
 fn barrier_of_flags(size: usize) -> Vec<Schedule> {
     sharing_programs(size, 1, 1, |rank, program| match rank {
         0 => {
@@ -1046,7 +1048,7 @@ fn a_flag_that_is_not_raised_or_not_awaited_is_caught() {
     assert!(caught > 50);
 }
 
-/// Before a flag is raised goes what it tells of; after it is awaited comes what asked for it.
+/// What a flag announces must precede its notification. What needs the flag must follow the await.
 #[test]
 fn accesses_on_the_wrong_side_of_a_flag_are_caught() {
     let mut caught = 0;
@@ -1097,7 +1099,7 @@ fn slots_that_lie_together_hold_the_blocks_whose_numbers_they_bear() {
     assert!(matches!(fault(Collective::Bcast, &joined([1, 0])), Fault::Misfit(..)));
     let mut schedules = joined([0, 1]);
     schedules[1].slot_kind = SlotKind::Apart;
-    assert!(matches!(fault(Collective::Bcast, &schedules), Fault::Slots(..)));
+    assert_eq!(fault(Collective::Bcast, &schedules).to_string(), "2 slots instead of 2 slots together");
 }
 
 #[test]
@@ -1153,8 +1155,8 @@ fn what_no_one_reads_again_may_be_overwritten() {
     verify_schedules(Collective::Bcast, &Problem::new(2), true, &schedules).unwrap();
 }
 
-/// An allgather of two ranks: a message brings the second one's block, a slot the first one's. An answer says that the slot was
-/// written.
+/// Returns an allgather of two ranks: a message brings rank 1's block, and a slot rank 0's. With `answers`, a
+/// message from rank 0 says that the slot was written.
 fn allgather_through_slot(answers: bool) -> Vec<Schedule> {
     sharing_programs(2, 2, 1, |rank, program| match rank {
         0 => {
@@ -1206,10 +1208,11 @@ fn awaits_that_are_never_met_are_in_the_report_of_a_deadlock() {
 fn all_ranks_have_as_many_slots() {
     let mut schedules = broadcast_through_slot(2);
     schedules[1].slots = 2;
-    assert_eq!(fault(Collective::Bcast, &schedules), Fault::Slots(2, 1));
+    let apart = |slots| (slots, SlotKind::Apart);
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::Slots(apart(2), apart(1)));
 }
 
-/// The fault of a rank of two that does something else instead of its part in a broadcast through a slot.
+/// Returns the fault if one of two ranks does something else instead of its part of a broadcast through a slot.
 fn fault_with_slot(rank: usize, steps: Vec<Step>) -> Fault {
     let mut schedules = broadcast_through_slot(2);
     schedules[rank].steps = steps;
@@ -1294,7 +1297,7 @@ fn neither_two_groups_nor_unknown_lengths_go_with_slots() {
     verify_lengths(&[Requirement::LongestBlock], &broadcast_through_slot(2)).unwrap();
 }
 
-/// Operators have one function that leaves its result in the place of an operand and one that has a place of its own.
+/// Operators have two functions: one overwrites an operand with the result, the other has a separate target.
 #[test]
 fn all_ranks_combine_by_the_same_function() {
     let mut schedules = allreduce_through_slots(2);

@@ -1,4 +1,4 @@
-//! Finds out whose header the programs are built with: handles and extensions differ.
+//! Finds out which MPI's header the programs are built with: handles and extensions differ.
 
 use std::env;
 use std::process::Command;
@@ -7,7 +7,7 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(mpich_abi, persistent_extension, standard_abi)");
     println!("cargo::rerun-if-env-changed=MPICC");
     let compiler = env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
-    // As the crate mpi-sys does, which finds the library by it.
+    // The crate mpi-sys finds the library by the same variable, MPICC.
     let shown =
         Command::new(&compiler).args(["-dM", "-E", "-include", "mpi.h", "-x", "c", "/dev/null"]).output();
     let macros = shown.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

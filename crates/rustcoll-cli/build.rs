@@ -1,4 +1,4 @@
-//! Compresses the page of `rustcoll guide`, where one was built, for the command to embed; an empty file stands for none.
+//! Compresses the page of `rustcoll guide` for the command to embed. Without a built page, writes an empty file.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;

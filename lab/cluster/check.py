@@ -1,4 +1,4 @@
-"""Whether the emulated network is what was asked for, as an MPI job sees it."""
+"""Checks that the emulated network is as requested, as seen by an MPI job."""
 
 import subprocess
 
@@ -13,7 +13,7 @@ GAP = 1_000_000
 BANDWIDTH = 100_000_000
 SECONDS_PER_JOB = 60
 
-# What Open MPI and TCP take for a message, with the packets' headers for a long one.
+# What Open MPI and TCP add to a message in ns, and the headers of packets of a long message as a factor.
 SOFTWARE_PER_MESSAGE = 300_000
 HEADERS = 1.10
 
@@ -36,18 +36,18 @@ def within(what: str, measured: float, least: float, most: float, show) -> bool:
 
 
 def compare(network: Network, measured: dict[str, float]) -> bool:
-    # A message occupies both its ports at the same time, so the gap shows once.
+    # A message occupies both its ports at the same time, so the gap counts once.
     least_latency = network.latency + network.gap
     least_bandwidth = network.bandwidth / HEADERS
     results = [
         within("latency", measured["latency_ns"], 0.99 * least_latency, least_latency + SOFTWARE_PER_MESSAGE, format_duration),
         within("gap", measured["gap_ns"], 0.97 * network.gap, network.gap + SOFTWARE_PER_MESSAGE, format_duration),
     ]
-    # Each port sends and receives one message after the other, both at a time.
+    # A port handles one message after the other, but sends and receives at once.
     least_of_everybody = network.latency + (HOSTS - 1) * network.gap
     most_of_everybody = least_of_everybody + (HOSTS - 1) * SOFTWARE_PER_MESSAGE
     results.append(within("all to all", measured["everybody_ns"], 0.99 * least_of_everybody, most_of_everybody, format_duration))
-    # With a gap, a long message is as many messages as frames.
+    # With a gap, each frame of a long message counts as a message.
     if not network.gap:
         bandwidth = 8e9 / measured["per_byte_ns"]
         results.append(within("bandwidth", bandwidth, least_bandwidth, network.bandwidth, format_bandwidth))
@@ -55,7 +55,7 @@ def compare(network: Network, measured: dict[str, float]) -> bool:
 
 
 def check() -> bool:
-    """Starts a lab of its own, so that one that is up is left alone."""
+    """Starts its own lab, so a running one is not disturbed."""
     own = Lab("check")
     without_gap, with_gap = Network(LATENCY, BANDWIDTH, 0), Network(LATENCY, BANDWIDTH, GAP)
     lifecycle.up(own, HOSTS, without_gap)

@@ -83,7 +83,7 @@ def check_accuracy(_lab: Lab, _arguments) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Faults of the command line are refusals as all others."""
+    """Turns faults of the command line into refusals, like all other faults."""
 
     def error(self, message):
         raise Refusal(f"{message}; {' '.join(self.format_usage().split())}")
@@ -124,7 +124,7 @@ def parser() -> Parser:
 
 
 def split_program(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """What stands before the first `--`, and behind it: neither side may take the other's options for its own."""
+    """Returns the words before the first `--` and those after it, so that neither side sees the other's options."""
     if "--" not in arguments:
         return arguments, []
     place = arguments.index("--")
@@ -132,7 +132,7 @@ def split_program(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def end_in_order() -> None:
-    """A command that is told to end takes down what it has begun to start."""
+    """On SIGTERM, takes down what a command has begun to start."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 

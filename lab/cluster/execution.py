@@ -1,4 +1,4 @@
-"""Commands of the system, whose failures are told with what they said."""
+"""Commands of the system. If a command fails, the user sees its message."""
 
 import contextlib
 import shlex
@@ -10,7 +10,8 @@ from cluster.refusal import Refusal
 
 @contextlib.contextmanager
 def undisturbed():
-    """What is told to end meanwhile ends afterwards: a process that is being started, and that nobody knows yet, would change what is being taken down."""
+    """Delays SIGINT and SIGTERM. Otherwise a process that is just starting, and that `down` does not yet know, could
+    change what `down` removes."""
     told = []
     handlers = {number: signal.signal(number, lambda number, _: told.append(number)) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -32,5 +33,5 @@ def execute(*command: str, given: str = "", advice: str = "") -> str:
 
 
 def execute_batch(namespace: str, lines: list[str]) -> None:
-    """Several commands of `ip` in a namespace, which is much quicker than one by one."""
+    """Runs several commands of `ip` in a namespace, which is much faster than one at a time."""
     execute("ip", "-n", namespace, "-batch", "-", given="\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""The emulated hosts: a network namespace for each, with a TAP device to the switch and one to start jobs over."""
+"""The emulated hosts. Each is a network namespace with a TAP device to the switch, and a device over which jobs start."""
 
 from cluster.execution import execute, execute_batch
 from cluster.laboratory import (
@@ -12,8 +12,8 @@ from cluster.laboratory import (
 )
 from cluster.quantities import Network
 
-# TCP must add nothing of its own to what the switch emulates: no slow start, no retransmission of what is merely queued,
-# no memory of earlier connections, and no more data in a device's queue than a card would hold.
+# TCP must add nothing to what the switch emulates: no slow start, no retransmission of data that only wait in
+# a queue, no memory of earlier connections, and no more data in a device's queue than a real card would hold.
 SYSTEM_SETTINGS = [
     "net.ipv4.tcp_congestion_control=reno",
     "net.ipv4.tcp_slow_start_after_idle=0",
@@ -25,7 +25,7 @@ SYSTEM_SETTINGS = [
     "net.ipv6.conf.all.disable_ipv6=1",
 ]
 ROUTE = "initcwnd 400 initrwnd 400 rto_min 3s quickack 1"
-# The kernel hands over this much as one frame: few enough bytes that frames of several senders take turns on a port.
+# The kernel's longest frame. It is so short that frames of several senders take turns on a port.
 LONGEST_SEGMENT = 16384
 BRIDGE = "bridge0"
 
@@ -46,7 +46,7 @@ def write_host_names(lab: Lab, hosts: int) -> None:
 
 
 def configure(lab: Lab, host: int, hosts: int) -> None:
-    """Connects a host whose TAP device the switch has made."""
+    """Connects a host. The switch must have made the host's TAP device."""
     connect_for_launching(lab, host)
     address = emulated_address(host)
     subnet = emulated_address(0) + "/24"
@@ -63,7 +63,7 @@ def configure(lab: Lab, host: int, hosts: int) -> None:
             f"addr add {launch_address(host)}/24 dev {LAUNCH_DEVICE}",
             f"link set {LAUNCH_DEVICE} up",
         ]
-        # Nobody has to ask for addresses while times are measured.
+        # Hosts need not ask for addresses while times are measured.
         + [f"neigh replace {emulated_address(n)} lladdr {hardware_address(n)} dev {device} nud permanent" for n in neighbours],
     )
     execute("ip", "netns", "exec", lab.namespace(host), "sysctl", "-qw", *SYSTEM_SETTINGS)
@@ -81,9 +81,10 @@ def connect_for_launching(lab: Lab, host: int) -> None:
 
 
 def limit_sending(lab: Lab, host: int, network: Network) -> None:
-    """Keeps what waits for the port in the host, where TCP sees it and its connections take turns, as behind a real card.
+    """Makes data that wait for the port wait in the host, as behind a real card: TCP sees them there, and connections
+    take turns.
 
-    A little above the bandwidth, which the switch itself enforces."""
+    The rate is a little above the bandwidth, because the switch itself enforces the bandwidth."""
     rate = round(network.bandwidth * 1.05)
     execute(
         "tc", "-n", lab.namespace(host), "qdisc", "replace", "dev", EMULATED_DEVICE, "root",

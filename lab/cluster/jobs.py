@@ -10,20 +10,20 @@ from cluster.laboratory import EMULATED_DEVICE, LAUNCH_DEVICE, SOURCES, Lab, hos
 from cluster.refusal import Refusal
 
 AGENT = SOURCES / "agent"
-# In which the daemons of a job that has just ended may end by themselves.
+# Time for the daemons of a finished job to end by themselves.
 SECONDS_OF_GRACE = 1
-# How long a rank that waits may sleep. Over TCP the next message wakes it. A message in shared memory does not, and all limits
-# between 20 and 200 microseconds made jobs slower than ranks that only yield to each other.
+# How long a waiting rank may sleep. Over TCP the next message wakes it. A message in shared memory does not,
+# and all limits from 20 to 200 microseconds made jobs slower than ranks that only yield to each other.
 IDLE_MICROSECONDS_ALONE = 1000
 IDLE_MICROSECONDS_TOGETHER = 0
 
 
 def _parameters(lab: Lab, ranks_per_host: int) -> dict[str, str]:
-    """Of Open MPI, as environment variables, so that parameters on the command line go before them."""
+    """Returns Open MPI's parameters as environment variables, so that parameters on the command line override them."""
     transports = "tcp,self" if ranks_per_host == 1 else "tcp,vader,self"
     parameters = {
         "plm_rsh_agent": str(AGENT),
-        # All hosts are started by the first one at once, without a tree of agents, and talk to it directly.
+        # The first host starts all hosts at once, without a tree of agents, and they talk to it directly.
         "plm_rsh_no_tree_spawn": "1",
         "plm_rsh_num_concurrent": "128",
         "routed": "direct",
@@ -54,7 +54,7 @@ def _environment(lab: Lab, ranks_per_host: int) -> dict[str, str]:
 
 
 def command(lab: Lab, hosts: int, ranks_per_host: int, options: list[str], program: list[str]) -> list[str]:
-    """What starts a job from the first host, where mpirun runs."""
+    """Returns the command that starts a job from the first host, where mpirun runs."""
     slots = ",".join(f"{host_name(host)}:{ranks_per_host}" for host in range(1, hosts + 1))
     mpirun = ["mpirun", "--host", slots, "-np", str(hosts * ranks_per_host), "--map-by", f"ppr:{ranks_per_host}:node"]
     preload = ["-x", f"LD_PRELOAD={programs.idle_library()}"]
@@ -63,7 +63,7 @@ def command(lab: Lab, hosts: int, ranks_per_host: int, options: list[str], progr
 
 
 def run(lab: Lab, hosts: int, ranks_per_host: int, options: list[str], program: list[str]) -> None:
-    """Becomes the job, whose exit code is the command's."""
+    """Replaces this process by the job, so the command has the job's exit code."""
     available = switch.hosts(lab)
     if hosts > available:
         raise Refusal(f"{hosts} hosts are asked for, but the lab {lab.name!r} has {available}")
@@ -75,7 +75,8 @@ def run(lab: Lab, hosts: int, ranks_per_host: int, options: list[str], program: 
 
 
 def _await_turn(lab: Lab) -> None:
-    """Two jobs would measure each other. The lock is kept until mpirun ends; it hands it on to nobody."""
+    """Waits for other jobs of the lab, because two jobs would disturb each other's times. mpirun inherits the lock and
+    keeps it until its end, but does not pass it on."""
     lock = os.open(lab.job_lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,7 +87,7 @@ def _await_turn(lab: Lab) -> None:
 
 
 def _end_remains(lab: Lab) -> None:
-    """A job whose mpirun was killed may have left ranks behind."""
+    """Ends ranks that a job with a killed mpirun has left behind."""
     hosts = [namespace for namespace in lab.namespaces() if namespace != lab.launch_namespace]
     if remains := processes.await_end(hosts, SECONDS_OF_GRACE):
         print(f"lab: ending {len(remains)} processes that run on the hosts already", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A lab's name, and all that is derived from it: namespaces, addresses and the folder of its state."""
+"""A lab's name, and what follows from it: namespaces, addresses and the folder of its state."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ STATES = Path("/run/rustcoll-lab")
 
 # A host's number is the last byte of its addresses.
 MAXIMUM_HOSTS = 254
-# Of the network that is emulated, and of the one on which jobs are started, which is not.
+# The devices of the emulated network, and of the network over which jobs start, which is not slowed down.
 EMULATED_DEVICE = "eth0"
 LAUNCH_DEVICE = "launch0"
 
@@ -25,13 +25,13 @@ class Lab:
     name: str
 
     def __post_init__(self):
-        # A dash would let one lab's namespaces pass for another's.
+        # With a dash, one lab's namespaces could look like another's.
         if not re.fullmatch(r"[a-z0-9]{1,16}", self.name):
             raise Refusal(f"lab name {self.name!r}: it is made of 1 to 16 lower-case letters and digits")
 
     @property
     def command(self) -> str:
-        """How users call this lab."""
+        """Returns the command with which users call this lab."""
         return "lab/lab" if self.name == DEFAULT_NAME else f"lab/lab --name {self.name}"
 
     @property
@@ -52,7 +52,7 @@ class Lab:
 
     @property
     def sessions(self) -> Path:
-        """Where Open MPI keeps the files of jobs, also of those that were killed."""
+        """Returns the folder where Open MPI keeps the files of jobs, even of killed ones."""
         return self.state / "sessions"
 
     @property
@@ -67,7 +67,7 @@ class Lab:
         return f"rustcoll-{self.name}-{host_name(host)}"
 
     def namespaces(self) -> list[str]:
-        """Those that exist, whatever became of the command that made them."""
+        """Returns the existing namespaces, even those of a command that was killed."""
         if not NAMESPACES.is_dir():
             return []
         own = re.compile(rf"rustcoll-{self.name}-(h\d+|launch)")
@@ -99,5 +99,5 @@ def launch_address(host: int) -> str:
 
 
 def hardware_address(host: int) -> str:
-    """The switch finds a frame's receiver in the last byte."""
+    """Returns the hardware address of a host. The switch reads a frame's receiver from the last byte."""
     return f"02:00:00:00:00:{host:02x}"

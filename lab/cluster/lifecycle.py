@@ -1,4 +1,4 @@
-"""A lab comes up, changes its network, and is taken down."""
+"""Starts a lab, changes its network, and takes it down."""
 
 from cluster import host, priority, processes, programs, switch
 from cluster.execution import execute
@@ -34,7 +34,7 @@ def set_network(lab: Lab, network: Network) -> None:
 
 
 def down(lab: Lab) -> bool:
-    """Removes whatever there is of the lab, and says whether there was something."""
+    """Removes everything that exists of the lab; returns whether anything existed."""
     namespaces = lab.namespaces()
     found = bool(namespaces) or lab.state.exists()
     priority.take(priority.OF_COMMANDS)

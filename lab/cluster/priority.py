@@ -1,11 +1,11 @@
-"""Real-time priorities: the switch's, which it takes itself, is above these."""
+"""Real-time priorities. The switch sets its own, higher priority."""
 
 import os
 import sys
 
-# Ranks that wait for ever would otherwise keep the command that ends them from running.
+# Without it, ranks that spin forever would keep the command that ends them from running.
 OF_COMMANDS = 20
-# Before the machine's other load, which would be measured too.
+# Above the machine's other load, which would otherwise disturb times.
 OF_RANKS = 10
 
 

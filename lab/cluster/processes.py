@@ -1,4 +1,4 @@
-"""The processes that run in network namespaces, whoever started them."""
+"""The processes in network namespaces, regardless of who started them."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ def running(namespaces: list[str]) -> list[int]:
 
 
 def await_end(namespaces: list[str], seconds: float) -> list[int]:
-    """Those that still run after so many seconds."""
+    """Returns the processes that still run after so many seconds."""
     deadline = time.monotonic() + seconds
     while (left := running(namespaces)) and time.monotonic() < deadline:
         time.sleep(PAUSE)
@@ -25,7 +25,7 @@ def await_end(namespaces: list[str], seconds: float) -> list[int]:
 
 
 def end(namespaces: list[str]) -> None:
-    """At once: again and again, because what is not yet ended may start others."""
+    """Kills the processes repeatedly, because a process that has not yet ended may start others."""
     deadline = time.monotonic() + SECONDS_TO_END
     while processes := running(namespaces):
         if time.monotonic() > deadline:

@@ -10,7 +10,7 @@ def _compiled(result: str, source: str, *command: str) -> Path:
     path, origin = PROGRAMS / result, SOURCES / source
     if not path.exists() or path.stat().st_mtime < origin.stat().st_mtime:
         PROGRAMS.mkdir(parents=True, exist_ok=True)
-        # A running program's file cannot be written to, but replaced.
+        # A running program's file cannot be written, but it can be replaced.
         unfinished = path.with_suffix(".unfinished")
         execute(*command, "-O2", "-o", str(unfinished), str(origin))
         unfinished.replace(path)

@@ -9,7 +9,8 @@ NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 BITS_PER_SECOND = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9}
 
 LONGEST = 10 * NANOSECONDS["s"]
-# Below the kernel's shaper rounds too coarsely, above a switch in user space is no longer the limit that it pretends to be.
+# Below SLOWEST the kernel's shaper rounds too coarsely. Above FASTEST a switch in user space no longer limits the
+# bandwidth.
 SLOWEST = BITS_PER_SECOND["Mbit/s"]
 FASTEST = 10 * BITS_PER_SECOND["Gbit/s"]
 
@@ -26,7 +27,7 @@ def _quantity(what: str, text: str, units: dict[str, int], example: str) -> int:
 
 
 def duration(what: str, text: str) -> int:
-    """Nanoseconds. Nothing needs no unit."""
+    """Returns nanoseconds. Zero needs no unit."""
     nanoseconds = 0 if text == "0" else _quantity(what, text, NANOSECONDS, "1ms")
     if nanoseconds > LONGEST:
         raise Refusal(f"{what} {text!r} is longer than {format_duration(LONGEST)}")
@@ -34,7 +35,7 @@ def duration(what: str, text: str) -> int:
 
 
 def bandwidth(what: str, text: str) -> int:
-    """Bits per second."""
+    """Returns bits per second."""
     bits_per_second = _quantity(what, text, BITS_PER_SECOND, "100Mbit/s")
     if not SLOWEST <= bits_per_second <= FASTEST:
         raise Refusal(f"{what} {text!r} is not between {format_bandwidth(SLOWEST)} and {format_bandwidth(FASTEST)}")
@@ -57,7 +58,7 @@ def format_bandwidth(bits_per_second: float) -> str:
 
 @dataclass(frozen=True)
 class Network:
-    """What all ports of the switch have in common."""
+    """The properties that all ports of the switch share: nanoseconds, and bits per second."""
 
     latency: int
     bandwidth: int

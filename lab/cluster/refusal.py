@@ -1,4 +1,4 @@
-"""What stops a command: told to the user without a stack of calls."""
+"""A reason to stop a command. The user sees it without a traceback."""
 
 
 class Refusal(Exception):

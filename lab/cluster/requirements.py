@@ -1,4 +1,4 @@
-"""What the lab needs of the machine. All that is missing is named at once, with where to get it."""
+"""The lab's requirements of the machine. The message names everything missing at once, and how to get it."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cluster.refusal import Refusal
 
-# Command, and the package of Debian that has it.
+# Each command, and the Debian packages to install for it.
 TO_EMULATE = {
     "ip": "iproute2",
     "tc": "iproute2",

@@ -1,4 +1,4 @@
-"""The running switch: starting it, and talking to it over its control socket."""
+"""Starts the switch, and talks to it over its control socket."""
 
 import os
 import socket
@@ -24,7 +24,7 @@ def _settings(network: Network) -> list[str]:
 
 
 def start(lab: Lab, hosts: int, network: Network) -> None:
-    """Starts the switch among the processes of the lab's launch namespace, where `down` finds it."""
+    """Starts the switch as a process of the lab's launch namespace, where `down` finds it."""
     namespaces = [str(NAMESPACES / lab.namespace(host)) for host in range(1, hosts + 1)]
     launch = str(NAMESPACES / lab.launch_namespace)
     command = ["nsenter", f"--net={launch}", str(programs.switch()), str(lab.control), *_settings(network), *namespaces]

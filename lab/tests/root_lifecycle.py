@@ -1,4 +1,4 @@
-"""What needs root: `make check-lab` runs it."""
+"""Tests that need root. `make check-lab` runs them."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ class Lifecycle(unittest.TestCase):
         self.assertFalse(of.state.exists())
 
     def runs(self, process):
-        """Whoever adopts a process may take its time to bury it."""
+        """Whether a process runs. A zombie does not: its new parent may take a while to reap it."""
         try:
             state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -46,7 +46,7 @@ class Lifecycle(unittest.TestCase):
         return state.rpartition(")")[2].split()[0] != "Z"
 
     def await_end(self, processes):
-        """They have left their namespace before they have ended."""
+        """Waits for the end of processes, because they leave their namespace before they end."""
         deadline = time.monotonic() + 20
         while left := [process for process in processes if self.runs(process)]:
             self.assertLess(time.monotonic(), deadline, left)

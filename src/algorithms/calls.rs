@@ -1,7 +1,7 @@
-//! What algorithms consist of that call other collectives of their communicator.
+//! Algorithms that call other collectives of their communicator (mock-ups).
 //!
-//! As a schedule is a rank's program of messages, this is its program of calls, over the same numbered blocks. Where the
-//! collective has one vector, `parts` says how that is cut; else there is a block for each rank.
+//! A schedule is a rank's program of messages; [`Calls`] is its program of calls, over the same numbered blocks. If the
+//! collective has one vector, `parts` says how the vector is cut. Otherwise there is a block for each rank.
 
 use super::{Algorithm, Collective, Problem};
 use std::fmt;
@@ -12,19 +12,19 @@ use std::ops::Range;
 pub struct Calls {
     /// How a vector is cut into blocks.
     pub parts: Parts,
-    /// What a rank does, one after the other. All ranks make the same calls in the same order.
+    /// Returns a rank's acts in order. All ranks make the same calls in the same order.
     pub acts: fn(&Problem, usize) -> Vec<Act>,
 }
 
-/// How the blocks come about with which calls are made.
+/// How the blocks of the calls are cut from the buffers of the collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parts {
-    /// A block for each rank, as the collective has them.
+    /// The collective's own blocks, one for each rank.
     Given,
     /// The vector is one block.
     Whole,
-    /// The vector is cut into a block for each rank, all as long as the longest. In memory of the algorithm's own the last
-    /// ones are filled up; elsewhere only the whole vector can be named.
+    /// The vector is cut into a block for each rank, all equally long. In the algorithm's own memory (`All`, `Own`) the
+    /// last blocks are padded. In the caller's buffers acts can only name the whole vector.
     Padded,
     /// The vector is cut into a block for each rank, whose lengths differ by one element at most.
     Balanced,
@@ -35,79 +35,69 @@ pub enum Parts {
 /// Memory of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Area {
-    /// The caller's input. A reduce-scatter in place has it as well, where the result goes.
+    /// The caller's input. In an in-place reduce-scatter this is the memory where the result goes.
     Send,
-    /// The caller's output, which holds the input of a broadcast and of calls in place.
+    /// The caller's output. It also holds the input of a broadcast and of in-place calls.
     Recv,
-    /// Room for all blocks: bytes, or where the collective reduces elements.
+    /// Temporary memory for all blocks: of elements if the collective reduces, otherwise of bytes.
     All,
-    /// Room for the rank's own block, of the same kind.
+    /// Temporary memory for the rank's own block, of the same kind as `All`.
     Own,
 }
 
 /// Consecutive blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Where they are.
     pub area: Area,
-    /// Their numbers.
     pub blocks: Range<usize>,
 }
 
 impl Area {
-    /// One block of it.
     pub fn block(self, number: usize) -> Region {
         self.blocks(number..number + 1)
     }
 
-    /// Several blocks of it.
     pub fn blocks(self, blocks: Range<usize>) -> Region {
         Region { area: self, blocks }
     }
 }
 
-/// What a rank does next.
+/// One act of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Copies as many blocks as both have.
+    /// Copies as many blocks as both regions have.
     Copy {
-        /// From here.
         from: Region,
-        /// To there.
         to: Region,
     },
     /// Sets all bits to zero.
     Clear(Region),
-    /// Combines: the left operand is the first one, the right operand and the result the second one.
+    /// Combines two regions locally with the operator: `to = from ⊕ to`.
     Reduce {
-        /// The left operand.
         from: Region,
-        /// The right operand, and the result.
         to: Region,
     },
-    /// Calls a collective.
     Call(Call),
 }
 
 /// The call of a collective, with as many blocks as the regions have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The collective.
     pub collective: Collective,
-    /// The root, 0 where there is none.
+    /// The root; 0 if the collective has none.
     pub root: usize,
-    /// Whether this rank passes `MPI_IN_PLACE`; of a reduce-scatter the input still is `send`.
+    /// Whether this rank passes `MPI_IN_PLACE`. The input of a reduce-scatter is `send` nevertheless.
     pub in_place: bool,
-    /// Whether a reduction unites bits, rather than to apply the caller's operator.
+    /// Whether a reduction computes the bitwise OR of bytes instead of applying the caller's operator.
     pub unites: bool,
-    /// What is sent; `None` if the rank sends nothing, or what it receives into.
+    /// The blocks to send. `None` if the rank sends nothing, or sends from where it receives.
     pub send: Option<Region>,
-    /// Where it receives; `None` if it does not.
+    /// Where the rank receives; `None` if it does not.
     pub recv: Option<Region>,
 }
 
 impl Call {
-    /// A call that is not in place, with the caller's operator if it reduces, and root 0.
+    /// Returns a call with root 0 that is not in place and, if it reduces, applies the caller's operator.
     pub fn new(
         collective: Collective,
         send: impl Into<Option<Region>>,
@@ -116,18 +106,18 @@ impl Call {
         Call { collective, root: 0, in_place: false, unites: false, send: send.into(), recv: recv.into() }
     }
 
-    /// The same with another root.
+    /// Returns the same call with another root.
     pub fn rooted(self, root: usize) -> Call {
         Call { root, ..self }
     }
 
-    /// The same in place, if it is so; then nothing is sent but what stands where the result goes.
+    /// Returns the same call, in place if `in_place`. Then `send` is `None`, and the input is where the result goes.
     pub fn in_place_if(self, in_place: bool) -> Call {
         let send = self.send.filter(|_| !in_place);
         Call { in_place, send, ..self }
     }
 
-    /// The same with the union of bits as operator.
+    /// Returns the same call with bitwise OR as operator.
     pub fn uniting(self) -> Call {
         Call { unites: true, ..self }
     }
@@ -140,20 +130,20 @@ impl From<Call> for Act {
 }
 
 impl Calls {
-    /// What is done one after the other, by name: the collectives that are called, and a reduction within the rank.
+    /// Returns the names of the called collectives in order, with `reduce_local` for a reduction within the rank.
     pub fn names(&self) -> Vec<&'static str> {
         let name = |act: Act| match act {
             Act::Call(call) => Some(call.collective.name()),
             Act::Reduce { .. } => Some("reduce_local"),
             Act::Copy { .. } | Act::Clear(_) => None,
         };
-        // Of two ranks the second one does all there is to do.
+        // Rank 1 of two ranks performs every kind of act.
         (self.acts)(&Problem::new(2), 1).into_iter().filter_map(name).collect()
     }
 }
 
 impl Algorithm {
-    /// The guideline that a mock-up stands for, as `allreduce <= reduce + bcast`.
+    /// Returns a mock-up's performance guideline, such as `allreduce <= reduce + bcast`; `None` for other algorithms.
     pub fn guideline(&self) -> Option<String> {
         self.calls().map(|calls| format!("{} <= {}", self.contract().name(), calls.names().join(" + ")))
     }
@@ -170,7 +160,7 @@ impl fmt::Display for Area {
     }
 }
 
-/// As the runs of a schedule are written: `send[3]`, `recv[0..8]`.
+/// Writes a region like the runs of a schedule: `send[3]`, `recv[0..8]`.
 impl fmt::Display for Region {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let Region { area, blocks } = self;

@@ -1,4 +1,4 @@
-//! The collective operations of MPI, and what of their buffers a rank has.
+//! The collective operations of MPI, and which blocks of their buffers a rank has.
 
 use super::{Algorithm, Parameter, Problem, registered, scheduled};
 use crate::schedule::Buffer;
@@ -7,70 +7,48 @@ use std::ops::Range;
 /// A collective operation of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Collective {
-    /// `MPI_Allgather`
     Allgather,
-    /// `MPI_Allgatherv`
     Allgatherv,
-    /// `MPI_Allreduce`
     Allreduce,
-    /// `MPI_Alltoall`
     Alltoall,
-    /// `MPI_Alltoallv`
     Alltoallv,
-    /// `MPI_Alltoallw`
     Alltoallw,
-    /// `MPI_Barrier`
     Barrier,
-    /// `MPI_Bcast`
     Bcast,
-    /// `MPI_Exscan`
     Exscan,
-    /// `MPI_Gather`
     Gather,
-    /// `MPI_Gatherv`
     Gatherv,
-    /// `MPI_Neighbor_allgather`
     NeighborAllgather,
-    /// `MPI_Neighbor_allgatherv`
     NeighborAllgatherv,
-    /// `MPI_Neighbor_alltoall`
     NeighborAlltoall,
-    /// `MPI_Neighbor_alltoallv`
     NeighborAlltoallv,
-    /// `MPI_Neighbor_alltoallw`
     NeighborAlltoallw,
-    /// `MPI_Reduce`
     Reduce,
-    /// `MPI_Reduce_scatter`
     ReduceScatter,
-    /// `MPI_Reduce_scatter_block`
     ReduceScatterBlock,
-    /// `MPI_Scan`
     Scan,
-    /// `MPI_Scatter`
     Scatter,
-    /// `MPI_Scatterv`
     Scatterv,
 }
 
 use Collective::*;
 
-/// How the blocks of a collective's buffers come about.
+/// How the buffers of a collective are cut into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// One vector, cut into as many blocks as a schedule likes. Blocks of the same number have the same length.
+    /// One vector, cut into as many blocks as a schedule chooses. Blocks of the same number have the same length.
     Vector,
     /// A block for each rank. Blocks of the same number have the same length.
     Ranks,
     /// A block for each pair of ranks: block `j` of rank `i`'s send buffer is as long as block `i` of rank `j`'s receive
     /// buffer.
     Pairs,
-    /// A block for each neighbour, or one for all of them; only the two ranks of an edge know its length.
+    /// A block for each neighbour, or one for all neighbours. Only the two ranks of an edge know its block's length.
     Edges,
 }
 
 impl Collective {
-    /// All collectives, by name.
+    /// All collectives, in the order of their names.
     pub const ALL: [Collective; 22] = [
         Allgather,
         Allgatherv,
@@ -96,12 +74,12 @@ impl Collective {
         Scatterv,
     ];
 
-    /// The collective of a name.
+    /// Returns the collective with this [`name`](Collective::name).
     pub fn named(name: &str) -> Option<Collective> {
         Collective::ALL.into_iter().find(|collective| collective.name() == name)
     }
 
-    /// Lower-case name as in MPI without its prefix.
+    /// Returns MPI's name in lower case, without the prefix `MPI_`.
     pub fn name(self) -> &'static str {
         match self {
             Allgather => "allgather",
@@ -129,7 +107,6 @@ impl Collective {
         }
     }
 
-    /// How its buffers are cut into blocks.
     pub fn cut(self) -> Cut {
         match self {
             Allreduce | Barrier | Bcast | Exscan | Reduce | Scan => Cut::Vector,
@@ -141,30 +118,29 @@ impl Collective {
         }
     }
 
-    /// Whether one rank is the root.
     pub fn is_rooted(self) -> bool {
         matches!(self, Bcast | Gather | Gatherv | Reduce | Scatter | Scatterv)
     }
 
-    /// Whether a schedule can find its input in the receive buffer, with `MPI_IN_PLACE`; where there is a root, at the
-    /// root only. The reduce-scatters are no such: their result stands elsewhere than its block, so that whoever
-    /// executes them in place copies the input first.
+    /// Whether a schedule can find its input in the receive buffer, with `MPI_IN_PLACE`; if there is a root, at the
+    /// root only. In reduce-scatters it cannot: their result is not at the place of its block in the input. So the
+    /// executor of an in-place reduce-scatter copies the input first.
     pub fn has_in_place(self) -> bool {
         !matches!(self, Barrier | Bcast | ReduceScatter | ReduceScatterBlock) && self.cut() != Cut::Edges
     }
 
-    /// Whether an operator is applied.
+    /// Whether the collective applies an operator.
     pub fn reduces(self) -> bool {
         matches!(self, Allreduce | Exscan | Reduce | ReduceScatter | ReduceScatterBlock | Scan)
     }
 
-    /// Whether a rank takes part otherwise than as the root. In one group all do; of two groups, only the one without
-    /// the root.
+    /// Whether a rank takes part as more than the root. In one group all ranks do. Of two groups, only the group
+    /// without the root does.
     fn is_member(self, problem: &Problem, rank: usize) -> bool {
         !self.is_rooted() || problem.partners(problem.root).contains(&rank)
     }
 
-    /// The blocks that a rank's send buffer has, of `blocks` in all.
+    /// Returns the blocks that a rank's send buffer has, of `blocks` in all.
     pub fn send_blocks(self, problem: &Problem, rank: usize, blocks: usize) -> Range<usize> {
         let is_root = rank == problem.root;
         let in_place = problem.in_place && (is_root || !self.is_rooted());
@@ -183,7 +159,7 @@ impl Collective {
         }
     }
 
-    /// The blocks that a rank's receive buffer has, of `blocks` in all.
+    /// Returns the blocks that a rank's receive buffer has, of `blocks` in all.
     pub fn recv_blocks(self, problem: &Problem, rank: usize, blocks: usize) -> Range<usize> {
         let is_root = rank == problem.root;
         match self {
@@ -200,8 +176,8 @@ impl Collective {
         }
     }
 
-    /// The blocks that a rank cannot tell apart, for it knows the sum of their lengths alone: those into which a
-    /// reduce-scatter cuts the result for the other group.
+    /// Returns the blocks of which a rank knows only the sum of lengths. Between two groups, these are the blocks into
+    /// which a reduce-scatter cuts the result for the other group.
     pub fn inseparable_blocks(self, problem: &Problem, rank: usize) -> Range<usize> {
         match self {
             ReduceScatter | ReduceScatterBlock if problem.remote > 0 => problem.partners(rank),
@@ -209,7 +185,7 @@ impl Collective {
         }
     }
 
-    /// Where a rank's input stands, if it has any.
+    /// Returns the buffer and the blocks of a rank's input; `None` if the rank has no input.
     pub fn input(self, problem: &Problem, rank: usize, blocks: usize) -> Option<(Buffer, Range<usize>)> {
         let sent = self.send_blocks(problem, rank, blocks);
         if !sent.is_empty() {
@@ -224,12 +200,12 @@ impl Collective {
         }
     }
 
-    /// The registered algorithms of this collective, in the order of the registry.
+    /// Returns the registered algorithms of this collective, in the order of the registry.
     pub fn algorithms(self) -> impl Iterator<Item = &'static Algorithm> {
         registered().filter(move |algorithm| algorithm.performs(self))
     }
 
-    /// Those of them that have schedules.
+    /// Returns the registered algorithms of this collective that have schedules.
     pub fn scheduled(self) -> impl Iterator<Item = &'static Algorithm> {
         scheduled().filter(move |algorithm| algorithm.performs(self))
     }

@@ -1,24 +1,22 @@
-//! A problem in the words of a user, who says no more than what differs from the defaults.
+//! A problem as a user describes it: only the values that differ from the defaults.
 
 use super::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, Reason, Stencil};
 use std::fmt;
 
-/// What a user says of a problem.
+/// A user's description of a problem. `None` stands for the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
     /// The number of ranks, of both groups together if there are two; at least 1.
     pub ranks: usize,
-    /// The root's rank.
     pub root: Option<usize>,
-    /// The radix.
     pub radix: Option<usize>,
     /// Into how many segments a vector is cut.
     pub segments: Option<usize>,
-    /// How many messages are under way at a time.
+    /// How many messages are in flight at a time.
     pub window: Option<usize>,
-    /// Whether the input stands in the receive buffer.
+    /// Whether the input is in the receive buffer.
     pub in_place: bool,
-    /// So many of the ranks, the last ones, are the other group.
+    /// How many of the ranks, the last ones, form the other group of an inter-communicator.
     pub remote: Option<usize>,
     /// How many neighbouring ranks share a node.
     pub ranks_per_node: Option<usize>,
@@ -30,21 +28,20 @@ pub struct Description {
     pub corners: bool,
 }
 
-/// Why a description is none of a problem that an algorithm can serve.
+/// Why a description is not a problem that an algorithm can serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misdescribed {
-    /// A field does not say what it must.
+    /// The value of a field is illegal or has no effect.
     Field {
-        /// Its name, with dashes for underscores.
+        /// The field's name, with dashes for underscores.
         name: &'static str,
-        /// What is wrong, to be read after the name.
+        /// What is wrong, as a text that continues the name.
         message: String,
     },
     /// The algorithm cannot serve so many ranks, or so many groups.
     Unserved {
         /// The names of the collective and the algorithm.
         name: String,
-        /// Why not.
         reason: Reason,
     },
 }
@@ -63,7 +60,7 @@ impl fmt::Display for Misdescribed {
 impl std::error::Error for Misdescribed {}
 
 impl Description {
-    /// The problem. Fails if the algorithm cannot serve it, or something that was said has no effect.
+    /// Returns the problem. Fails if the algorithm cannot serve it, or if a given field is illegal or has no effect.
     pub fn problem(&self, algorithm: &Algorithm) -> Result<Problem, Misdescribed> {
         let size = self.ranks;
         let remote = self.remote.unwrap_or(0);
@@ -132,33 +129,22 @@ impl Description {
     }
 }
 
-/// What may be said of a problem besides its ranks.
+/// A field of a [`Description`] besides `ranks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// [`Description::root`]
     Root,
-    /// [`Description::radix`]
     Radix,
-    /// [`Description::segments`]
     Segments,
-    /// [`Description::window`]
     Window,
-    /// [`Description::in_place`]
     InPlace,
-    /// [`Description::remote`]
     Remote,
-    /// [`Description::ranks_per_node`]
     RanksPerNode,
-    /// [`Description::grid`]
     Grid,
-    /// [`Description::periodic`]
     Periodic,
-    /// [`Description::corners`]
     Corners,
 }
 
 impl Field {
-    /// All of them.
     pub const ALL: [Field; 10] = [
         Field::Root,
         Field::Radix,
@@ -172,7 +158,7 @@ impl Field {
         Field::Corners,
     ];
 
-    /// Its name for users.
+    /// Returns the field's name for users, with dashes for underscores.
     pub fn name(self) -> &'static str {
         match self {
             Field::Root => "root",
@@ -190,7 +176,7 @@ impl Field {
 }
 
 impl Algorithm {
-    /// Whether a field makes a difference to the algorithm, between two groups or in one.
+    /// Whether a field changes the algorithm's schedule, between two groups or in one.
     pub fn is_shaped_by(&self, field: Field, between_groups: bool) -> bool {
         let takes = |parameter| self.parameters.contains(&parameter);
         match field {
@@ -207,7 +193,7 @@ impl Algorithm {
     }
 }
 
-/// A rank, if there is one of this number.
+/// Returns `rank` if it is below `size`, otherwise an error about `field`.
 pub fn below(rank: usize, size: usize, field: &'static str) -> Result<usize, Misdescribed> {
     match rank < size {
         true => Ok(rank),

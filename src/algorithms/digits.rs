@@ -13,13 +13,13 @@ pub fn digits(size: usize, radix: usize) -> u32 {
     count
 }
 
-/// The least radix by which numbers below `size` have as few digits as by the given one.
+/// Returns the smallest radix in which numbers below `size` have as few digits as in the given radix.
 pub fn least_radix(size: usize, radix: usize) -> usize {
     let as_few = |&least: &usize| digits(size, least) == digits(size, radix);
     (2..radix).find(as_few).unwrap_or(radix)
 }
 
-/// `ceil(log2 size)`: the rounds until all ranks are reached, if in each twice as many are.
+/// `ceil(log2 size)`: the rounds until all ranks are reached, if every round doubles the number of reached ranks.
 pub fn doublings(size: usize) -> usize {
     digits(size, 2) as usize
 }

@@ -1,4 +1,4 @@
-//! Process topologies: from whom each rank receives and to whom it sends in a neighbourhood collective.
+//! Process topologies: the ranks that each rank receives from and sends to in a neighbourhood collective.
 
 use super::stencil::Stencil;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A block and the neighbour that it goes to or comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Edge {
-    /// The neighbour; a rank may be its own.
+    /// The rank of the neighbour. A rank may be its own neighbour.
     pub peer: usize,
     /// Number of the block in the send or the receive buffer.
     pub block: usize,
@@ -16,13 +16,13 @@ pub struct Edge {
 /// The neighbours of one rank.
 ///
 /// Neighbours may repeat. Of the edges from one rank to another, the k-th among the sender's destinations is the k-th
-/// among the receiver's sources; that is the order in which messages are posted, and need not be that of the blocks. A
-/// block that no edge names belongs to a neighbour that does not exist (`MPI_PROC_NULL`, beyond a border).
+/// among the receiver's sources. Messages are posted in this order, which may differ from the order of the blocks. A
+/// block without an edge belongs to a neighbour that does not exist (`MPI_PROC_NULL`, beyond a border).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Neighbours {
-    /// From whom the blocks of the receive buffer come.
+    /// Where the blocks of the receive buffer come from.
     pub sources: Vec<Edge>,
-    /// To whom the blocks of the send buffer go.
+    /// Where the blocks of the send buffer go.
     pub destinations: Vec<Edge>,
     /// How many blocks the receive buffer has.
     pub indegree: usize,
@@ -31,7 +31,7 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Neighbours as graphs list them: a block each, in this order; `None` stands for one that does not exist.
+    /// Returns neighbours as a graph topology lists them: one block each, in this order. `None` is no neighbour.
     pub fn listed(
         sources: impl IntoIterator<Item = Option<usize>>,
         destinations: impl IntoIterator<Item = Option<usize>>,
@@ -40,8 +40,8 @@ impl Neighbours {
         Neighbours { sources, destinations, indegree, outdegree }
     }
 
-    /// The neighbours of a rank on a grid, whose ranks are numbered along the last dimension first. Each dimension has
-    /// two blocks: the first for the neighbour below, the second for the one above.
+    /// Returns the neighbours of a rank on a grid. The grid's ranks are numbered along the last dimension first. Each
+    /// dimension has two blocks: the first for the neighbour below, the second for the neighbour above.
     pub fn on_grid(grid: &[Dimension], rank: usize) -> Neighbours {
         let degree = 2 * grid.len();
         let mut neighbours = Neighbours { indegree: degree, outdegree: degree, ..Neighbours::default() };
@@ -55,19 +55,19 @@ impl Neighbours {
             let below = edge(dimension.below(place), 2 * number);
             let above = edge(dimension.above(place), 2 * number + 1);
             neighbours.sources.extend([below, above].into_iter().flatten());
-            // What is sent upwards arrives from below, also where one rank is both neighbours.
+            // A block that is sent up arrives from below, even if one rank is both neighbours.
             neighbours.destinations.extend([above, below].into_iter().flatten());
         }
         neighbours
     }
 
-    /// How many blocks a schedule between these neighbours has: as many as the larger buffer.
+    /// Returns how many blocks a schedule between these neighbours has: as many as the larger buffer, at least 1.
     pub fn blocks(&self) -> usize {
         self.indegree.max(self.outdegree).max(1)
     }
 }
 
-/// The edges to existing neighbours, and how many neighbours there are altogether.
+/// Returns the edges to existing neighbours, and how many neighbours there are in all.
 fn edges(peers: impl IntoIterator<Item = Option<usize>>) -> (Vec<Edge>, usize) {
     let peers: Vec<Option<usize>> = peers.into_iter().collect();
     let edge = |(block, peer): (usize, &Option<usize>)| peer.map(|peer| Edge { peer, block });
@@ -77,9 +77,9 @@ fn edges(peers: impl IntoIterator<Item = Option<usize>>) -> (Vec<Edge>, usize) {
 /// A dimension of a Cartesian topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dimension {
-    /// How many ranks there are along it, at least 1.
+    /// How many ranks there are along the dimension, at least 1.
     pub length: usize,
-    /// Whether the last is a neighbour of the first.
+    /// Whether the last rank is a neighbour of the first.
     pub periodic: bool,
 }
 
@@ -93,42 +93,42 @@ impl Dimension {
     }
 }
 
-/// The neighbours of all ranks, or of one rank as far as it knows: schedules look at their own rank's only.
+/// The neighbours of all ranks, or of one rank only. A schedule reads only its own rank's neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Graph {
     /// The first rank whose neighbours are known.
     first: usize,
-    /// The neighbours of that rank and of those that follow it; of no rank, where there is no topology.
+    /// The neighbours of rank `first` and of the ranks after it; empty if there is no topology.
     neighbours: Arc<[Neighbours]>,
-    /// What the neighbourhoods of all ranks have in common, if all ranks know that they have it.
+    /// The stencil of the neighbourhoods of all ranks, if all ranks know it.
     stencil: Option<Arc<Stencil>>,
 }
 
 impl Graph {
-    /// The neighbours of all ranks, rank 0 first.
+    /// Returns the graph with these neighbours, those of rank 0 first.
     pub fn new(neighbours: impl IntoIterator<Item = Neighbours>) -> Graph {
         Graph { first: 0, neighbours: neighbours.into_iter().collect(), stencil: None }
     }
 
-    /// A Cartesian topology.
+    /// Returns a Cartesian topology.
     pub fn grid(grid: &[Dimension]) -> Graph {
         let size = grid.iter().map(|dimension| dimension.length).product();
         let graph = Graph::new((0..size).map(|rank| Neighbours::on_grid(grid, rank)));
         graph.with_stencil(Arc::new(Stencil::along_axes(grid)))
     }
 
-    /// A topology in which all ranks have neighbours at the same offsets.
+    /// Returns a topology in which all ranks have neighbours at the same offsets.
     pub fn of_stencil(stencil: Stencil) -> Graph {
         let graph = Graph::new((0..stencil.size()).map(|rank| stencil.neighbours(rank)));
         graph.with_stencil(Arc::new(stencil))
     }
 
-    /// The same where all ranks know that their neighbours are those of a stencil.
+    /// Returns the same graph, in which all ranks know that their neighbours are those of this stencil.
     pub fn with_stencil(self, stencil: Arc<Stencil>) -> Graph {
         Graph { stencil: Some(stencil), ..self }
     }
 
-    /// The same where no rank knows what others have in common with it.
+    /// Returns the same graph, in which no rank knows of a common stencil.
     pub fn without_stencil(self) -> Graph {
         Graph { stencil: None, ..self }
     }
@@ -138,12 +138,12 @@ impl Graph {
         self.stencil.as_deref()
     }
 
-    /// What a rank knows that knows its own neighbours only.
+    /// Returns the graph of a rank that knows only its own neighbours.
     pub fn of_rank(rank: usize, neighbours: Neighbours) -> Graph {
         Graph { first: rank, neighbours: [neighbours].into(), stencil: None }
     }
 
-    /// As much of this as a rank may look at.
+    /// Returns the part of the graph that a rank knows: its own neighbours and the common stencil.
     pub fn known_to(&self, rank: usize) -> Graph {
         match self.neighbours.is_empty() {
             true => Graph::default(),
@@ -153,19 +153,19 @@ impl Graph {
         }
     }
 
-    /// The neighbours of a rank, which must be known; nobody has any where there is no topology.
+    /// Returns a rank's neighbours, none if there is no topology. Panics if the neighbours of this rank are not known.
     pub fn neighbours(&self, rank: usize) -> &Neighbours {
         static NONE: Neighbours =
             Neighbours { sources: Vec::new(), destinations: Vec::new(), indegree: 0, outdegree: 0 };
         if self.neighbours.is_empty() { &NONE } else { &self.neighbours[rank - self.first] }
     }
 
-    /// The neighbours of all ranks, or of those that are known.
+    /// Returns the neighbours of all ranks whose neighbours are known.
     pub fn all(&self) -> impl Iterator<Item = &Neighbours> {
         self.neighbours.iter()
     }
 
-    /// For each block of a rank's receive buffer, which block of whose send buffer arrives there.
+    /// Returns where each block of a rank's receive buffer comes from: the sender and the block of its send buffer.
     pub fn origins(&self, rank: usize) -> Vec<Option<Edge>> {
         let neighbours = self.neighbours(rank);
         let mut origins = vec![None; neighbours.indegree];

@@ -1,10 +1,10 @@
-//! What ranks do before an algorithm that needs lengths of blocks which the arguments of a rank do not contain.
+//! The exchange of block lengths, before algorithms that need lengths that a rank's arguments do not contain.
 
 use super::{Algorithm, Collective, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement, allgather};
 use crate::schedule::Schedule;
 
 impl Algorithm {
-    /// The program of a rank that goes over lengths of blocks instead of their data; `None` if the arguments say enough.
+    /// Returns a rank's program that exchanges lengths instead of data; `None` if the arguments contain all lengths.
     pub fn exchange_of_lengths(&self, problem: &Problem, rank: usize) -> Option<Schedule> {
         let requires = |requirement| self.requires.contains(&requirement);
         let alone = Problem::new(problem.size);
@@ -14,7 +14,7 @@ impl Algorithm {
             () if !self.takes_shared_memory() => {
                 Some(RECURSIVE_DOUBLING_ALLREDUCE.schedule(&Problem { in_place: true, ..alone }, rank))
             }
-            // By its own schedule the root alone would learn anything.
+            // With the algorithm's own schedule only the root would learn the lengths.
             () if self.contract() == Collective::Gatherv => {
                 Some(allgather::shared::ALGORITHM.schedule(&alone, rank))
             }

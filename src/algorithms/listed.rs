@@ -1,42 +1,40 @@
-//! Algorithms whose programs are given, not made: those of all ranks, for some numbers of ranks.
+//! Algorithms from schedule files: listed programs of all ranks, for some numbers of ranks.
 
 use super::{Collective, Cut, Problem};
 use crate::schedule::{Buffer, Run, Schedule, Step};
 use std::collections::BTreeMap;
 
-/// Programs for calls in one group that are not in place.
+/// Programs for calls on intra-communicators that are not in place.
 #[derive(Debug)]
 pub struct Listed {
-    /// What they perform.
     pub collective: Collective,
-    /// For which roots they are.
+    /// The roots that the programs serve.
     pub root: Root,
     /// By number of ranks: the programs of all ranks, rank 0's first.
     pub programs: BTreeMap<usize, Vec<Schedule>>,
 }
 
-/// The root of listed programs. 0 if the collective has none.
+/// The root of listed programs; rank 0 if the collective has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// This rank.
     Only(usize),
-    /// Any: the programs are for rank 0, and for root r rank i does what they say of rank i − r, modulo the number of ranks. Blocks that
-    /// belong to ranks move with them.
+    /// Any root. The programs are for root 0. With root r, rank i runs the program of rank i − r, modulo the number of
+    /// ranks. Blocks that belong to ranks are renumbered with them.
     Any,
 }
 
 impl Listed {
-    /// Whose program a rank has for some root.
+    /// Returns the rank whose listed program `rank` runs, given the problem's root.
     pub fn origin(&self, problem: &Problem, rank: usize) -> usize {
         (rank + problem.size - self.moved_by(problem)) % problem.size
     }
 
-    /// By how much ranks are renumbered for a root.
+    /// How much is added to the listed ranks, given the problem's root.
     fn moved_by(&self, problem: &Problem) -> usize {
         if self.root == Root::Any { problem.root } else { 0 }
     }
 
-    /// The schedule of a rank.
+    /// Returns the schedule of a rank.
     ///
     /// # Panics
     /// If there are no programs for so many ranks.
@@ -52,10 +50,11 @@ impl Listed {
     }
 }
 
-/// The program for a call in place: the input is moved away from where the result comes, and what has no place is kept in scratch blocks.
+/// Returns the program for an in-place call. Scratch blocks keep the input, because the result overwrites it. They
+/// also replace a send or receive buffer that the rank does not have.
 fn in_place(collective: Collective, program: Schedule, problem: &Problem) -> Schedule {
     let Schedule { rank, blocks, .. } = program;
-    // Scratch blocks are as long as the blocks of their numbers, modulo the number of blocks.
+    // Scratch block i is as long as block i, modulo the number of blocks.
     let free = program.scratch_blocks().next_multiple_of(blocks.max(1));
     let kept = |run: Run| Buffer::Scratch.blocks(run.indices().start + free..run.indices().end + free);
     let sends = !collective.send_blocks(problem, rank, blocks).is_empty();

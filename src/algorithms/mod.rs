@@ -43,7 +43,7 @@ pub use stencil::Stencil;
 use crate::schedule::Schedule;
 use std::sync::OnceLock;
 
-/// How algorithms arrange ranks: for those who explain what these do.
+/// How algorithms arrange ranks, for code that explains the algorithms.
 pub mod arrangements {
     pub use super::allreduce::binary_blocks::{RankBlock, rank_blocks};
     pub use super::allreduce::recursive_multiplying::{participant, participants};
@@ -56,9 +56,9 @@ pub mod arrangements {
 /// A registered algorithm.
 #[derive(Debug)]
 pub struct Algorithm {
-    /// The collectives that it performs, all by the same schedules. What they promise is the same: see [`Algorithm::contract`].
+    /// The collectives that it performs, all with the same schedules and the same [contract](Algorithm::contract).
     pub collectives: &'static [Collective],
-    /// Its name here.
+    /// Its name in rustcoll.
     pub name: &'static str,
     /// Its names in MPICH and Open MPI.
     pub aliases: &'static [&'static str],
@@ -66,29 +66,28 @@ pub struct Algorithm {
     pub source: &'static str,
     /// What it does, in one sentence or two.
     pub idea: &'static str,
-    /// When others are faster, as a clause: `blocks are small.` Empty for mock-ups, of which only the guideline is of interest.
+    /// When other algorithms are faster, as a clause: `blocks are small.` Empty for mock-ups, which show a guideline.
     pub avoid_when: &'static str,
     /// The parameters that shape its schedule.
     pub parameters: &'static [Parameter],
     /// What a call must satisfy.
     pub requires: &'static [Requirement],
-    /// What a rank does.
     pub body: Body,
 }
 
-/// What the ranks do.
+/// How the ranks perform an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
-    /// They send each other messages: the program of one rank, who numbers its own group first if there are two; see
-    /// [`Algorithm::program`].
+    /// By messages. The function returns one rank's schedule. If there are two groups, the rank numbers its own group
+    /// first; see [`Algorithm::program`].
     Messages(fn(&Problem, usize) -> Schedule),
-    /// The same, of programs that were read from a file.
+    /// By messages, with programs that were read from a file.
     Listed(&'static Listed),
-    /// They call other collectives of their communicator.
+    /// By calls of other collectives of the communicator.
     Calls(Calls),
 }
 
-/// Every algorithm that has schedules.
+/// Every compiled-in algorithm that has schedules.
 pub static REGISTRY: &[&Algorithm] = &[
     &allgather::linear::ALGORITHM,
     &allgather::recursive_doubling::ALGORITHM,
@@ -265,28 +264,28 @@ pub static MOCK_UPS: &[&Algorithm] = &[
     &mock_ups::scatter::SCATTERV,
 ];
 
-/// Those that were read from files. They have schedules.
+/// The algorithms that were read from files. All have schedules.
 static LOADED: OnceLock<Vec<&'static Algorithm>> = OnceLock::new();
 
 /// Registers algorithms that were read from files.
 ///
 /// # Panics
-/// The second time in a process.
+/// If it is called a second time in a process.
 pub fn register(loaded: Vec<&'static Algorithm>) {
     assert!(LOADED.set(loaded).is_ok(), "algorithms of files are registered once");
 }
 
-/// All that are compiled in.
+/// Returns all algorithms that are compiled in.
 pub fn compiled() -> impl Iterator<Item = &'static Algorithm> {
     REGISTRY.iter().chain(MOCK_UPS).copied()
 }
 
-/// All that have schedules.
+/// Returns all algorithms that have schedules.
 pub fn scheduled() -> impl Iterator<Item = &'static Algorithm> {
     REGISTRY.iter().chain(LOADED.get().into_iter().flatten()).copied()
 }
 
-/// All, those of files the last.
+/// Returns all algorithms, those from files last.
 pub fn registered() -> impl Iterator<Item = &'static Algorithm> {
     compiled().chain(LOADED.get().into_iter().flatten().copied())
 }

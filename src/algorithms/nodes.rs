@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// The node of each rank. Nodes are numbered from 0, in the order of their lowest ranks.
 ///
-/// Launchers place ranks evenly: so many neighbours on each node, one node after another, and from the first node again
-/// until all ranks are placed. Such a map takes no memory for each rank. Equal maps have equal forms.
+/// Launchers mostly place ranks evenly: a fixed number of neighbouring ranks on each node, node after node, then from
+/// the first node again. The size of such a map does not depend on the number of ranks. Equal maps have equal forms.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Nodes {
     form: Form,
@@ -20,7 +20,7 @@ pub struct Nodes {
 enum Form {
     /// Rank `i` is on node `i / neighbours % nodes`.
     Even { ranks: usize, neighbours: usize, nodes: usize },
-    /// Ranks placed otherwise.
+    /// Any other placement.
     Listed(Arc<Listed>),
 }
 
@@ -30,27 +30,26 @@ struct Listed {
     places: Vec<Place>,
     /// The ranks of each node.
     members: Vec<Vec<u32>>,
-    /// How many ranks the nodes before each have, and at last how many there are.
+    /// For each node, how many ranks are on the nodes before it; then the number of ranks.
     before: Vec<usize>,
-    /// Whether ranks of the same node, and nodes, follow each other as ranks do.
+    /// Whether each node has consecutive ranks.
     is_in_order: bool,
 }
 
 /// Where a rank is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The number of its node.
     pub node: usize,
-    /// Its number among the ranks of its node.
+    /// The rank's number among the ranks of its node.
     pub local: usize,
 }
 
 impl Nodes {
-    /// So many neighbours on each of so many nodes, and from the first node again until all ranks are placed.
+    /// Returns a map with `neighbours` consecutive ranks on each of `nodes` nodes, then again from the first node on.
     pub fn even(ranks: usize, neighbours: usize, nodes: usize) -> Nodes {
         let neighbours = neighbours.max(1);
         let nodes = nodes.max(1).min(ranks.div_ceil(neighbours));
-        // Where nothing is known, any number of ranks are on one node.
+        // Without ranks the nodes are unknown. Then any number of ranks are on one node.
         let (neighbours, nodes) = match nodes {
             0 => (usize::MAX, 1),
             1 => (ranks, 1),
@@ -59,12 +58,12 @@ impl Nodes {
         Nodes { form: Form::Even { ranks, neighbours, nodes } }
     }
 
-    /// All ranks on one node.
+    /// Returns a map with all ranks on one node.
     pub fn one(ranks: usize) -> Nodes {
         Nodes::even(ranks, ranks, 1)
     }
 
-    /// The nodes of ranks by what names the node of each.
+    /// Returns the map in which ranks with equal names are on the same node.
     pub fn named<Name: Copy + Eq + Hash>(names: impl IntoIterator<Item = Name>) -> Nodes {
         let mut numbers = HashMap::new();
         let mut number = |name| {
@@ -82,7 +81,7 @@ impl Nodes {
         }
     }
 
-    /// The number of ranks; 0 where nothing is known of nodes, or they do not matter.
+    /// The number of ranks; 0 if nodes are unknown or do not matter.
     pub fn len(&self) -> usize {
         match &self.form {
             Form::Even { ranks, .. } => *ranks,
@@ -90,7 +89,7 @@ impl Nodes {
         }
     }
 
-    /// Whether nothing is known.
+    /// Whether nodes are unknown or do not matter.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -114,7 +113,7 @@ impl Nodes {
         }
     }
 
-    /// The node of a rank; if nothing is known, all are on one.
+    /// The node of a rank. If nodes are unknown, all ranks are on node 0.
     pub fn of(&self, rank: usize) -> u32 {
         self.place(rank).node as u32
     }
@@ -129,7 +128,7 @@ impl Nodes {
         self.before(node + 1) - self.before(node)
     }
 
-    /// The rank with a number on a node. The ranks of a node ascend.
+    /// The rank at a place. The local numbers of a node ascend with the ranks.
     pub fn member(&self, Place { node, local }: Place) -> usize {
         match &self.form {
             Form::Even { neighbours, nodes, .. } => {
@@ -139,7 +138,7 @@ impl Nodes {
         }
     }
 
-    /// The ranks of a node, as ranges that ascend.
+    /// The ranks of a node, as ascending ranges.
     pub fn runs(&self, node: usize) -> Vec<Range<usize>> {
         match &self.form {
             Form::Even { neighbours, .. } => {
@@ -157,7 +156,7 @@ impl Nodes {
         }
     }
 
-    /// The blocks that bear the numbers of a node's ranks, ascending.
+    /// The blocks of `buffer` that have the numbers of a node's ranks, ascending.
     pub fn blocks_of_node(&self, buffer: Buffer, node: usize) -> Vec<Strided> {
         match &self.form {
             Form::Even { neighbours, nodes, .. } => {
@@ -174,7 +173,7 @@ impl Nodes {
         }
     }
 
-    /// The blocks that bear the numbers of the ranks with a number on their nodes, the first node's first.
+    /// The blocks of `buffer` that have the numbers of the ranks with this local number, the first node's first.
     pub fn blocks_of_local(&self, buffer: Buffer, local: usize) -> Vec<Strided> {
         match &self.form {
             Form::Even { ranks, neighbours, nodes } => {
@@ -189,7 +188,7 @@ impl Nodes {
         }
     }
 
-    /// Whether ranks of the same node, and nodes, follow each other as ranks do.
+    /// Whether each node has consecutive ranks.
     pub fn is_in_order(&self) -> bool {
         match &self.form {
             Form::Even { ranks, neighbours, nodes } => *ranks <= neighbours * nodes,
@@ -197,7 +196,7 @@ impl Nodes {
         }
     }
 
-    /// How many ranks the nodes before one have.
+    /// How many ranks are on the nodes before this one.
     pub fn before(&self, node: usize) -> usize {
         match &self.form {
             Form::Even { ranks, neighbours, nodes } => {
@@ -221,7 +220,7 @@ impl Nodes {
 }
 
 impl Default for Nodes {
-    /// Nothing is known.
+    /// Nodes are unknown.
     fn default() -> Nodes {
         Nodes::one(0)
     }
@@ -272,7 +271,7 @@ mod tests {
         blocks.into_iter().flat_map(Strided::runs).flat_map(Run::indices)
     }
 
-    /// All that a map says, from the names alone.
+    /// Checks everything that a map says against the names.
     fn check(names: &[u32]) {
         let nodes = Nodes::from(names);
         let mut seen: Vec<u32> = Vec::new();

@@ -1,30 +1,30 @@
-//! What an algorithm is given, and what it may ask for.
+//! What an algorithm is given, and what it may require of a call.
 
 use super::{Body, Calls, Collective, Cut, Graph, Nodes};
 use crate::schedule::Schedule;
 use std::fmt;
 use std::ops::Range;
 
-/// What all ranks know and agree on before a schedule is made, and of the topology each its own neighbours.
+/// What all ranks know and agree on before they make schedules. Of a topology each rank knows only its neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// Number of ranks, at least 1.
     pub size: usize,
-    /// The last so many ranks are a second group, the other side of an inter-communicator; 0 if there is but one group.
+    /// How many ranks, the last ones, are the second group of an inter-communicator; 0 if there is only one group.
     pub remote: usize,
-    /// The root, where the collective has one.
+    /// The root, if the collective has one.
     pub root: usize,
-    /// The input stands in the receive buffer and there is no send buffer.
+    /// Whether the input is in the receive buffer and there is no send buffer.
     pub in_place: bool,
     /// Radix, from 2 to `max(size, 2)`.
     pub radix: usize,
     /// Number of segments that a vector is cut into for pipelining, at least 1.
     pub segments: usize,
-    /// The most messages under way at a time where messages are independent, or blocks in one message of `pat`, at least 1.
+    /// The most independent messages in flight at a time, or the most blocks in a message of `pat`; at least 1.
     pub window: usize,
-    /// The number of each rank's node; empty where nothing is known, or does not matter: then all are on one.
+    /// Each rank's node; empty if nodes are unknown or do not matter. Then all ranks are on one node.
     pub nodes: Nodes,
-    /// Who the neighbours are, in a neighbourhood collective.
+    /// The neighbours, in a neighbourhood collective.
     pub graph: Graph,
 }
 
@@ -44,12 +44,12 @@ impl Problem {
         }
     }
 
-    /// As much of this as a rank knows.
+    /// Returns the part of the problem that a rank knows.
     pub fn known_to(&self, rank: usize) -> Self {
         Problem { graph: self.graph.known_to(rank), ..self.clone() }
     }
 
-    /// The same with two groups of so many ranks each, the first of which has the lower numbers.
+    /// Returns the default problem for groups of `first` and `second` ranks; the first group has the lower numbers.
     pub fn between(first: usize, second: usize) -> Self {
         Problem { remote: second, ..Problem::new(first + second) }
     }
@@ -64,8 +64,7 @@ impl Problem {
         if rank < self.local() { 0..self.local() } else { self.local()..self.size }
     }
 
-    /// The ranks from which a rank gets data and to which it gives some: those of the other group, or all if there is
-    /// but one.
+    /// The ranks with which a rank exchanges data: those of the other group, or all ranks if there is only one group.
     pub fn partners(&self, rank: usize) -> Range<usize> {
         match self.remote {
             0 => 0..self.size,
@@ -74,7 +73,7 @@ impl Problem {
         }
     }
 
-    /// The same problem as the ranks of the second group number it: their own group first.
+    /// Returns the problem as the ranks of the second group number it: their own group first.
     pub fn exchanged(&self) -> Self {
         let root = (self.root + self.remote) % self.size;
         Problem { remote: self.local(), root, ..self.clone() }
@@ -106,9 +105,9 @@ pub fn legal_radix(radix: usize, size: usize) -> usize {
 pub enum Parameter {
     /// Base of the digits in which ranks or distances are written.
     Radix,
-    /// Length of the pieces of a pipelined vector, or of what is in shared memory of each block at a time; in bytes.
+    /// Length in bytes of a pipelined vector's pieces, or of the part of each block that is in shared memory at a time.
     Segment,
-    /// How many independent messages are under way at a time, or how many blocks a message has at most.
+    /// How many independent messages are in flight at a time, or how many blocks a message has at most.
     Window,
 }
 
@@ -128,7 +127,7 @@ impl Parameter {
     /// Other names of it in rule files.
     pub fn aliases(self) -> &'static [&'static str] {
         match self {
-            // That of the trees' degree in the literature.
+            // The literature calls the degree of trees k.
             Parameter::Radix => &["k"],
             Parameter::Segment | Parameter::Window => &[],
         }
@@ -167,48 +166,49 @@ impl Parameter {
     }
 }
 
-/// What an algorithm asks of a call.
+/// What an algorithm requires of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Requirement {
     /// The operator must commute: contributions are combined out of rank order.
     Commutative,
     /// The number of ranks must be even: they work in pairs.
     EvenSize,
-    /// The ranks' nodes should be known. They can be found out, so no call is refused.
+    /// The ranks' nodes should be known. The component can find them, so it refuses no call for this.
     Nodes,
-    /// Every rank must know the lengths of the blocks that travel through it, which its arguments do not say: they are
-    /// sent ahead by the same schedule. No block is written twice, so that each has one length.
+    /// Every rank must know the lengths of the blocks that travel through it. Its arguments do not contain them, so the
+    /// same schedule sends them ahead. No block is written twice, so each block has one length.
     BlockLengths,
-    /// Every rank must know the length of the longest block, which its arguments do not say: all scratch blocks are as
-    /// long, or all ranks cut blocks into as many stripes on their way through slots. Messages hold nothing but scratch blocks.
+    /// Every rank must know the length of the longest block; its arguments do not contain it. Either all scratch blocks
+    /// have this length, or all ranks cut blocks into equally many stripes for slots. Messages hold only
+    /// scratch blocks.
     LongestBlock,
     /// All ranks must be on one node.
     OneNode,
-    /// The ranks of a node must share memory, in which the schedule has slots.
+    /// The ranks of a node must share memory for the schedule's slots.
     SharedMemory,
     /// The ranks of a node must be able to copy from each other's own memory.
     SingleCopy,
-    /// The operator must be one of MPI's own: then elements are alike on all ranks.
+    /// The operator must be one of MPI's own. Then elements are alike on all ranks.
     Predefined,
-    /// It calls other collectives of the communicator, which only a call can do that blocks, in one group, whose result need not be
-    /// reproducible, and that no other such algorithm makes; within limits of memory.
+    /// The algorithm calls other collectives of the communicator. The call must be blocking, in one group, not made by
+    /// another such algorithm, and need no reproducible result. Temporary memory must be within the limits.
     OtherCollectives,
-    /// The ranks' neighbours must be at the same offsets of a grid, all ranks must know that, and equal blocks must be equally long
-    /// everywhere.
+    /// All ranks must have neighbours at the same offsets of a grid, and must know this. All blocks must be
+    /// equally long on all ranks.
     Stencil,
-    /// There must be two groups. Who does not ask for this asks for one group.
+    /// Requires an inter-communicator. Algorithms without this requirement serve intra-communicators only.
     TwoGroups,
-    /// There must be one group; never listed.
+    /// Requires an intra-communicator. No algorithm lists this requirement; it only serves as a reason.
     OneGroup,
 }
 
 impl Requirement {
-    /// Whether ranks tell each other lengths of blocks first.
+    /// Whether the ranks must exchange lengths of blocks first.
     pub fn is_of_lengths(&self) -> bool {
         matches!(self, Requirement::BlockLengths | Requirement::LongestBlock)
     }
 
-    /// What there must be, in the words of users.
+    /// Returns what there must be, as a text for users.
     pub fn description(self) -> &'static str {
         match self {
             Requirement::Commutative => "an operator that commutes",
@@ -233,13 +233,13 @@ impl Requirement {
 /// Why an algorithm cannot serve a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// What it asks of a call.
+    /// The call does not meet this requirement.
     Unmet(Requirement),
-    /// Its results are not reproducible, and they must be.
+    /// The algorithm's results are not reproducible, but the call's result must be.
     Irreproducible,
-    /// A rank would read in slots of one on another node.
+    /// A rank would read slots of a rank on another node.
     SeveralNodes,
-    /// The file that it comes from has no programs for so many ranks.
+    /// The algorithm's file has no programs for this number of ranks.
     UnlistedSize,
 }
 
@@ -279,12 +279,12 @@ impl super::Algorithm {
         self.collectives.contains(&collective)
     }
 
-    /// The first of its collectives. The others have the same buffers, roots and results, so one proof holds for all.
+    /// Returns the first of its collectives. All have the same buffers, roots and results, so one proof covers them.
     pub fn contract(&self) -> Collective {
         self.collectives[0]
     }
 
-    /// Its collectives and its name, as in `allgather and allgatherv ring`.
+    /// Returns its collectives and its name, as in `allgather and allgatherv ring`.
     pub fn title(&self) -> String {
         let names: Vec<&str> = self.collectives.iter().map(|collective| collective.name()).collect();
         let (last, others) = names.split_last().expect("an algorithm performs a collective");
@@ -292,17 +292,17 @@ impl super::Algorithm {
         format!("{others}{last} {}", self.name)
     }
 
-    /// Whether the algorithm can serve calls on so many ranks, the last `remote` of which are a second group, whose
-    /// operator commutes or does not.
+    /// Returns `Ok` if the algorithm can serve calls on `size` ranks. The last `remote` ranks are a second group.
+    /// `commutative`: whether the operator commutes.
     pub fn serves(&self, size: usize, remote: usize, commutative: bool) -> Result<(), Reason> {
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::Commutative => commutative,
             Requirement::EvenSize => size.is_multiple_of(2),
             Requirement::TwoGroups => remote > 0,
             Requirement::OneGroup => remote == 0,
-            // Whoever executes the schedule sees to it.
+            // The executor of the schedule provides these.
             Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => true,
-            // What the size does not tell: see [`crate::selection::Call::is_served_by`].
+            // These do not depend on the size: see [`crate::selection::Call::is_served_by`].
             Requirement::OneNode
             | Requirement::SharedMemory
             | Requirement::SingleCopy
@@ -342,15 +342,15 @@ impl super::Algorithm {
         self.requires.contains(&Requirement::TwoGroups)
     }
 
-    /// Whether the number of segments shapes its schedule. Where blocks go through slots, a segment is what is there at a time of
-    /// each block: a schedule is carried out once for each.
+    /// Whether the number of segments shapes its schedule. If blocks go through slots, a segment is the part of
+    /// each block that is in a slot at a time. Then the schedule runs once for each segment.
     pub fn cuts_segments(&self) -> bool {
         let is_of_messages =
             !self.takes_shared_memory() || (self.takes_nodes() && self.contract().cut() == Cut::Vector);
         self.parameters.contains(&Parameter::Segment) && is_of_messages
     }
 
-    /// The schedule of a rank, who numbers its own group first if there are two.
+    /// Returns the schedule of a rank. If there are two groups, the rank numbers its own group first.
     ///
     /// # Panics
     /// If it is made of calls.
@@ -360,12 +360,12 @@ impl super::Algorithm {
             Body::Listed(listed) => listed.schedule(problem, rank),
             Body::Calls(_) => panic!("{} has no schedule: it calls other collectives", self.name),
         };
-        // It is kept as long as its communicator.
+        // The schedule lives as long as its communicator.
         schedule.steps.shrink_to_fit();
         schedule
     }
 
-    /// The calls that it is made of, if it is.
+    /// Returns the calls that the algorithm is made of; `None` if it has schedules.
     pub fn calls(&self) -> Option<&Calls> {
         match &self.body {
             Body::Messages(_) | Body::Listed(_) => None,
@@ -373,12 +373,12 @@ impl super::Algorithm {
         }
     }
 
-    /// Whether it stands for a performance guideline: it is made of calls of other collectives, which should not be faster.
+    /// Whether it is the mock-up of a performance guideline: calls of other collectives that should not be faster.
     pub fn is_mock_up(&self) -> bool {
         self.calls().is_some()
     }
 
-    /// The program of any rank, step by step.
+    /// Returns the program of any rank, step by step.
     ///
     /// # Panics
     /// If it is made of calls.
@@ -386,8 +386,8 @@ impl super::Algorithm {
         self.program_with_loops(problem, rank).unrolled()
     }
 
-    /// The same as it is written, with loops. Schedules are written by ranks that number their own group first; the programs of the second
-    /// group are translated.
+    /// Returns the program of any rank with its loops. In schedules a rank numbers its own group first; the
+    /// programs of the second group are renumbered.
     ///
     /// # Panics
     /// If it is made of calls.
@@ -400,7 +400,7 @@ impl super::Algorithm {
         if self.contract().cut() == Cut::Vector { program } else { program.relabel_blocks(first) }
     }
 
-    /// The programs of all ranks, step by step, rank 0's first.
+    /// Returns the programs of all ranks, step by step, rank 0's first.
     ///
     /// # Panics
     /// If it is made of calls.
@@ -408,7 +408,7 @@ impl super::Algorithm {
         (0..problem.size).map(|rank| self.program(problem, rank)).collect()
     }
 
-    /// Whether it keeps the order of operands.
+    /// Whether the algorithm keeps the order of operands.
     pub fn keeps_order(&self) -> bool {
         !self.requires.contains(&Requirement::Commutative)
     }

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stencil {
     grid: Vec<Dimension>,
-    /// Ascending, each as short as its periodic dimensions allow. Offsets that lead to the same rank are equal then.
+    /// Ascending. Each is as short as its periodic dimensions allow, so offsets that lead to the same rank are equal.
     offsets: Vec<Vec<isize>>,
 }
 
@@ -21,7 +21,7 @@ enum End {
 }
 
 impl Stencil {
-    /// The neighbours at some offsets, which have a number for each dimension of the grid. An offset may repeat.
+    /// Returns the stencil with these offsets. Each has a number for each dimension of the grid. An offset may repeat.
     pub fn new(grid: &[Dimension], offsets: impl IntoIterator<Item = Vec<isize>>) -> Stencil {
         let shortest = |offset: Vec<isize>| {
             let steps = grid.iter().zip(offset);
@@ -32,7 +32,7 @@ impl Stencil {
         Stencil { grid: grid.to_vec(), offsets }
     }
 
-    /// The neighbours of a Cartesian topology: one below and one above in each dimension.
+    /// Returns the stencil of a Cartesian topology: one neighbour below and one above in each dimension.
     pub fn along_axes(grid: &[Dimension]) -> Stencil {
         let axis =
             |along: usize, step| (0..grid.len()).map(move |other| if other == along { step } else { 0 });
@@ -40,7 +40,7 @@ impl Stencil {
         Stencil::new(grid, (0..grid.len()).flat_map(both))
     }
 
-    /// All ranks that touch a rank, those at its corners too: the 9-point stencil in two dimensions, the 27-point stencil in three.
+    /// Returns the stencil of all ranks that touch a rank, also at corners: 9-point in 2 dimensions, 27-point in 3.
     pub fn around(grid: &[Dimension]) -> Stencil {
         let longer = |offsets: Vec<Vec<isize>>, _: &Dimension| {
             let with = |offset: Vec<isize>| (-1..=1).map(move |step| [offset.clone(), vec![step]].concat());
@@ -50,7 +50,6 @@ impl Stencil {
         Stencil::new(grid, all.into_iter().filter(|offset| !is_zero(offset)))
     }
 
-    /// The grid.
     pub fn grid(&self) -> &[Dimension] {
         &self.grid
     }
@@ -75,7 +74,7 @@ impl Stencil {
         (0..self.grid.len()).filter(|&dimension| !self.steps(dimension).is_empty()).count()
     }
 
-    /// How far neighbours are away in a dimension: every number but 0, ascending.
+    /// Returns the steps that offsets take in a dimension, other than 0: each once, ascending.
     pub fn steps(&self, dimension: usize) -> Vec<isize> {
         let mut steps: Vec<isize> = self.offsets.iter().map(|offset| offset[dimension]).collect();
         steps.retain(|&step| step != 0);
@@ -100,7 +99,7 @@ impl Stencil {
         Some(moved)
     }
 
-    /// The rank that is so far behind.
+    /// The rank from which the offset leads to this rank; `None` beyond a border.
     pub fn moved_back(&self, rank: usize, offset: &[isize]) -> Option<usize> {
         self.moved(rank, &offset.iter().map(|step| -step).collect::<Vec<_>>())
     }
@@ -131,17 +130,17 @@ impl Stencil {
         self.sent(rank, neighbours).is_some() && self.received(rank, neighbours).is_some()
     }
 
-    /// For each offset the block that a rank sends there, if that is not beyond a border; `None` if the rank has other destinations.
+    /// For each offset the block that a rank sends there (`None` beyond a border); `None` if it has other destinations.
     pub fn sent(&self, rank: usize, neighbours: &Neighbours) -> Option<Vec<Option<usize>>> {
         self.blocks(rank, &neighbours.destinations, End::Destination)
     }
 
-    /// For each offset the block that arrives from so far behind; `None` if the rank has other sources.
+    /// For each offset the block from that far behind (`None` beyond a border); `None` if the rank has other sources.
     pub fn received(&self, rank: usize, neighbours: &Neighbours) -> Option<Vec<Option<usize>>> {
         self.blocks(rank, &neighbours.sources, End::Source)
     }
 
-    /// Edges between the same ranks keep their order, which is that in which their blocks meet.
+    /// Edges between the same two ranks keep their order, because their blocks are matched in this order.
     fn blocks(&self, rank: usize, edges: &[Edge], end: End) -> Option<Vec<Option<usize>>> {
         let offset_of = |peer| match end {
             End::Source => self.between(peer, rank),
@@ -165,8 +164,8 @@ impl Stencil {
         edges.next().is_none().then_some(blocks)
     }
 
-    /// Whether MPI's rules make all blocks of an alltoall equally long: each edge has one length, and edges connect every rank's send
-    /// buffer and receive buffer with those of all others.
+    /// Whether MPI's rules make all blocks of an alltoall equally long. Each edge has one length, so this is
+    /// true if edges connect the send and receive buffers of all ranks.
     pub fn has_equal_blocks(&self) -> bool {
         let size = self.size();
         // Send buffers first, then receive buffers.
@@ -189,7 +188,7 @@ impl Stencil {
     }
 }
 
-/// In the words of the log, as `8 neighbours on 4 x 5 periodic`.
+/// As the log writes it: `8 neighbours on 4 x 5 periodic`.
 impl fmt::Display for Stencil {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let side = |&Dimension { length, periodic }: &Dimension| {
@@ -206,7 +205,7 @@ pub fn is_zero(offset: &[isize]) -> bool {
 }
 
 impl Dimension {
-    /// The shortest step to the same place, forwards where two are; `None` if it always leads beyond a border.
+    /// Returns the shortest step to the same place, the forward one of two; `None` if it always leads beyond a border.
     fn shortest(self, step: isize) -> Option<isize> {
         let length = self.length as isize;
         match self.periodic {
@@ -218,7 +217,7 @@ impl Dimension {
         }
     }
 
-    /// The place so many steps on.
+    /// Returns the place after a step; `None` beyond a border.
     fn moved(self, place: usize, step: isize) -> Option<usize> {
         let (place, length) = (place as isize + step, self.length as isize);
         let place = if self.periodic { place.rem_euclid(length) } else { place };

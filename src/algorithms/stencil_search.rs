@@ -7,19 +7,19 @@ use std::ops::RangeInclusive;
 /// Numbers of dimensions that are tried.
 const DIMENSIONS: RangeInclusive<usize> = 2..=4;
 
-/// So many grids are tried with borders and without. In the most dimensions that makes 64 stencils, a bit each in [`vote`].
+/// How many grids are tried, with borders and without: up to 64 stencils in four dimensions, a bit each in [`vote`].
 const MOST_GRIDS: usize = 4;
 
-/// Numbers of neighbours with which something can be gained: from two steps in two dimensions on, and not after a long search.
+/// Numbers of neighbours with which combining can pay (from two steps in two dimensions on) after a short search.
 const NEIGHBOURS: RangeInclusive<usize> = 4..=1 << 10;
 
-/// Whether combining may pay where the rank with the most neighbours has so many.
+/// Whether combining may pay if the rank with the most neighbours has this many.
 pub fn may_gain(neighbours: usize) -> bool {
     NEIGHBOURS.contains(&neighbours)
 }
 
-/// The stencils that a rank may have whose destinations these are, those with the fewest combined messages first; only such where combining
-/// sends half as many messages at most. All ranks find the same ones for the same rank.
+/// Returns the stencils that a rank with these destinations may have, fewest combined messages first. Combining sends
+/// at most half as many messages with each of them. All ranks find the same stencils for the same rank.
 pub fn candidates(size: usize, rank: usize, destinations: &[usize]) -> Vec<Stencil> {
     if !may_gain(destinations.len()) {
         return Vec::new();
@@ -37,21 +37,21 @@ pub fn candidates(size: usize, rank: usize, destinations: &[usize]) -> Vec<Stenc
     bordered.map(|grid| stencil(&grid)).filter(pays).collect()
 }
 
-/// A bit for each stencil that fits a rank.
+/// Returns a bit for each stencil: whether it fits a rank.
 pub fn vote(stencils: &[Stencil], fits: impl Fn(&Stencil) -> bool) -> u64 {
     let bits = stencils.iter().enumerate().map(|(bit, stencil)| u64::from(fits(stencil)) << bit);
     bits.sum()
 }
 
-/// The first stencil that all ranks voted for and that makes all blocks equally long.
+/// Returns the first stencil that all ranks voted for and that makes all blocks equally long.
 pub fn elected(stencils: Vec<Stencil>, votes: impl IntoIterator<Item = u64>) -> Option<Stencil> {
     let common = votes.into_iter().fold(u64::MAX, |common, vote| common & vote);
     let mut fitting = stencils.into_iter().enumerate().filter(|(bit, _)| common >> bit & 1 == 1);
     fitting.find(|(_, stencil)| stencil.has_equal_blocks()).map(|(_, stencil)| stencil)
 }
 
-/// What the ranks of a graph find, of which each knows its own neighbours only. The rank with the most neighbours is away from borders, if
-/// any is.
+/// Returns the stencil that the ranks of a graph find if each knows only its own neighbours. The search uses the rank
+/// with the most neighbours, because this rank is away from borders, if any rank is.
 pub fn found(graph: &Graph) -> Option<Stencil> {
     let all: Vec<&Neighbours> = graph.all().collect();
     let most = all.iter().map(|own| own.destinations.len()).max()?;
@@ -69,7 +69,7 @@ fn distinct(stencil: &Stencil) -> usize {
     offsets.filter(|same| !is_zero(&same[0])).count()
 }
 
-/// How often the blocks of an alltoall are sent.
+/// How many blocks a rank away from borders sends in an alltoall with combining.
 fn hops(stencil: &Stencil) -> usize {
     stencil.offsets().iter().flatten().filter(|&&step| step != 0).count()
 }
@@ -78,7 +78,7 @@ fn torus(lengths: &[usize]) -> Vec<Dimension> {
     lengths.iter().map(|&length| Dimension { length, periodic: true }).collect()
 }
 
-/// The grid with borders in some dimensions or none. A dimension of two ranks is periodic: its offsets are the same with borders.
+/// Returns the grid with all choices of borders. A dimension of two ranks stays periodic: borders change no offset.
 fn borders(grid: &[Dimension]) -> Vec<Vec<Dimension>> {
     let longer = |grids: Vec<Vec<Dimension>>, dimension: &Dimension| {
         let kinds: &[bool] = if dimension.length > 2 { &[true, false] } else { &[true] };

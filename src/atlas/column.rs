@@ -6,62 +6,62 @@ use crate::cost::Machine;
 use crate::cost::simulation::{MOST_POSTS, Simulation, SimulationError};
 use std::collections::BTreeMap;
 
-/// A part of an atlas that one processor prices.
+/// All candidates on one number of ranks: the part of an atlas that is priced in one piece.
 pub struct Column {
-    /// The number of ranks.
+    /// Number of ranks.
     pub size: usize,
-    /// Its position.
+    /// Position of `size` in [`Atlas::ranks`].
     ranks: usize,
 }
 
-/// What a column holds.
+/// The result of pricing a column.
 #[derive(Default)]
 pub struct Found {
-    /// The times, each with its position in the atlas.
+    /// Times in seconds, each with its position in the atlas's list of times.
     pub times: Vec<(usize, f64)>,
-    /// Algorithms that are too large to be simulated.
+    /// Algorithms that are too large to simulate.
     pub too_large: Vec<&'static Algorithm>,
 }
 
 /// How a column is priced.
 pub struct Pricing<'a> {
     pub machine: &'a Machine,
-    /// What takes so many times as long as the fastest has no time.
+    /// A candidate has no time where it takes more than `slowest` times as long as the fastest.
     pub slowest: f64,
-    /// Whether a candidate has a time all the same, on so many ranks, for so many bytes.
+    /// Whether a candidate gets a time however slow it is, on this number of ranks, for this number of bytes.
     pub is_needed: &'a (dyn Fn(&Candidate, usize, usize) -> bool + Sync),
-    /// On so many.
+    /// How many processors price one column.
     pub processors: usize,
 }
 
-/// Candidates that solve the same problem for some number of bytes.
+/// The atlas's times of candidates that solve the same problem for one number of bytes.
 #[derive(Default)]
 struct Cells {
-    /// Where in the atlas their times stand.
+    /// Positions in the atlas's list of times.
     positions: Vec<usize>,
-    /// Whether one of them has a time even if it is far from the fastest.
+    /// Whether one of the candidates gets a time even if it is far from the fastest.
     is_needed: bool,
 }
 
-/// What some of the candidates solve in the same way.
+/// A problem that several candidates solve in the same way, and the times that it yields, by bytes.
 struct Task {
-    /// One of these.
+    /// One of these candidates.
     candidate: Candidate,
     problem: Problem,
     cells: BTreeMap<usize, Cells>,
 }
 
-/// The same, about to be simulated.
+/// A task with its simulation.
 struct Contender {
     algorithm: &'static Algorithm,
     simulation: Simulation,
     cells: BTreeMap<usize, Cells>,
-    /// A time, in seconds, that no prediction undercuts, by bytes.
+    /// Lower bounds of the predicted times, in seconds, by bytes.
     least: BTreeMap<usize, f64>,
 }
 
 impl Contender {
-    /// The geometric mean of its least times: how it ranks among the others, the best first.
+    /// Returns the mean logarithm of the least times. Contenders are priced in ascending order of it.
     fn rank(&self) -> f64 {
         let logarithms: f64 = self.least.values().map(|least| least.max(f64::MIN_POSITIVE).ln()).sum();
         logarithms / self.least.len() as f64
@@ -69,7 +69,7 @@ impl Contender {
 }
 
 impl Atlas {
-    /// What there is to be priced, the most ranks first.
+    /// Returns the columns, the one with the most ranks first.
     pub(super) fn columns(&self) -> Vec<Column> {
         let column = |(ranks, &size)| Column { size, ranks };
         self.ranks.iter().enumerate().rev().map(column).collect()
@@ -77,8 +77,10 @@ impl Atlas {
 }
 
 impl Column {
-    /// The times of the candidates that can serve, up to `slowest` times that of the fastest. What several candidates have in common is simulated once. Those that
-    /// are likely to be fast come first, so that the others need not be simulated.
+    /// Returns the times of the candidates that can serve. A time over `slowest` times that of the fastest is
+    /// left out; only rivals that serve the same calls count as the fastest. Candidates that solve the same
+    /// problem in the same way are simulated once. The likely fast ones come first, so that the others need
+    /// not be simulated to their ends.
     pub fn times(&self, atlas: &Atlas, pricing: &Pricing) -> Result<Found, AtlasError> {
         let mut contenders = self.contenders(atlas, pricing)?;
         contenders.sort_by(|one, other| one.rank().total_cmp(&other.rank()));
@@ -121,7 +123,8 @@ impl Column {
             let algorithm = candidate.algorithm;
             let mut simulation = match candidate.simulation(&problem, pricing.machine) {
                 Err(SimulationError::DoesNotServe(_)) => continue,
-                // Its programs serve one number of bytes after the other, and then are dropped.
+                // The programs serve all numbers of bytes in turn and are dropped with the contender, so keep
+                // all of them.
                 other => other.map_err(|error| self.failed(atlas, algorithm, 0, error))?.keeping(MOST_POSTS),
             };
             let least = cells.keys().map(|&bytes| (bytes, simulation.least_time(bytes))).collect();
@@ -161,7 +164,7 @@ impl Column {
     }
 }
 
-/// Whether an algorithm serves all calls that another one does on this number of ranks, as far as rules can tell.
+/// Whether `rival` serves all calls that `other` serves on this number of ranks, as far as rules can tell.
 fn serves_where(rival: &Algorithm, other: &Algorithm) -> bool {
     (other.takes_shared_memory() || !rival.takes_shared_memory())
         && (rival.keeps_order() || !other.keeps_order())

@@ -1,32 +1,29 @@
-//! Few boxes of ranks and bytes in each of which one candidate is nearly the fastest. Of several that hold a point the first
-//! counts, so a box may reach over what earlier ones hold.
+//! Covers an atlas with few boxes of ranks and bytes. In each box one candidate is nearly the fastest. Where
+//! boxes overlap, the first one counts, so a box may reach over points that earlier ones hold.
 
 use super::{Atlas, Point};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Which numbers of ranks belong to a box.
+/// Which numbers of ranks in its range a box holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// All.
     Any,
-    /// The powers of two.
     PowersOfTwo,
-    /// The others.
     NoPowersOfTwo,
 }
 
-/// Numbers of ranks and of bytes, and who serves them.
+/// Ranges of ranks and bytes, and the candidate that serves them.
 #[derive(Clone, Debug)]
 pub struct Box {
     pub kind: Kind,
-    /// Positions among the atlas's numbers of ranks.
+    /// Positions in [`Atlas::ranks`].
     pub ranks: Range<usize>,
-    /// Positions among its numbers of bytes.
+    /// Positions in [`Atlas::bytes`].
     pub bytes: Range<usize>,
-    /// The candidate's number.
+    /// Position in [`Atlas::candidates`].
     pub candidate: usize,
-    /// By which part it takes longer than the fastest at the worst point that counts here.
+    /// How much slower than the fastest it is, as a fraction, at the worst point that this box decides.
     pub regret: f64,
 }
 
@@ -42,8 +39,9 @@ impl Kind {
     }
 }
 
-/// Boxes that hold all points, such that no candidate takes longer than the fastest by more than the limit. Each is the one
-/// that holds most of the points that those before it do not.
+/// Returns boxes that together hold all points. At none is the box's candidate slower than the fastest by
+/// more than `limit`, a fraction. Each box is the one that holds most of the points that no earlier box
+/// holds.
 pub fn boxes(atlas: &Atlas, limit: f64) -> Vec<Box> {
     let mut cover = Cover { atlas, limit, is_held: vec![false; atlas.ranks.len() * atlas.bytes.len()] };
     std::iter::from_fn(|| cover.next()).collect()
@@ -52,20 +50,20 @@ pub fn boxes(atlas: &Atlas, limit: f64) -> Vec<Box> {
 struct Cover<'atlas> {
     atlas: &'atlas Atlas,
     limit: f64,
-    /// Whether a box holds a point, by ranks and bytes.
+    /// Whether a box holds the point, by ranks and bytes.
     is_held: Vec<bool>,
 }
 
-/// What a candidate is to a point that a box may hold.
+/// How a candidate fits a point that a box may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// It does not count: another box holds it, or this candidate cannot serve it, so that its rule is passed over.
+    /// The point does not count: a box holds it, the kind excludes it, or the candidate cannot serve it.
     Indifferent,
     Good,
     Bad,
 }
 
-/// A box, and how many points it would hold.
+/// A box, and how many points it would hold that no other box holds.
 struct Found {
     points: usize,
     held: Box,
@@ -84,16 +82,16 @@ impl Cover<'_> {
         Some(held)
     }
 
-    /// The box of a candidate that holds the most points, if any holds one.
+    /// Returns the box of this candidate and kind that holds the most points, if any box holds one.
     fn largest(&self, kind: Kind, candidate: usize) -> Option<Found> {
         let sizes = self.atlas.ranks.len();
         let of_first = |first| self.largest_from(kind, candidate, first);
         (0..sizes).filter_map(of_first).reduce(better)
     }
 
-    /// The same among those that begin with this number of ranks.
+    /// As [`Cover::largest`], among the boxes whose ranks begin at position `first`.
     fn largest_from(&self, kind: Kind, candidate: usize, first: usize) -> Option<Found> {
-        // The good points of all ranks so far, by bytes; none where one is bad.
+        // The number of good points on all ranks so far, by bytes; `None` where one is bad.
         let mut good: Vec<Option<usize>> = vec![Some(0); self.atlas.bytes.len()];
         let mut best: Option<Found> = None;
         for last in first..self.atlas.ranks.len() {
@@ -133,14 +131,15 @@ impl Cover<'_> {
         self.fit(held.kind, held.candidate, point) == Fit::Good
     }
 
-    /// Whether a box may end with this number of ranks: a rule whose radix is never reached is none.
+    /// Whether a box may end at this position of ranks: its last number of ranks must reach the candidate's
+    /// radix, which a rule requires.
     fn allows(&self, candidate: usize, last: usize) -> bool {
         let most_ranks = self.atlas.most_ranks(last).unwrap_or(usize::MAX);
         self.atlas.candidates[candidate].radix().is_none_or(|radix| radix <= most_ranks)
     }
 }
 
-/// The longest ranges without a bad point, and how many good ones each has.
+/// Returns the longest ranges without a bad point, each with its number of good points.
 fn runs(good: &[Option<usize>]) -> impl Iterator<Item = (usize, Range<usize>)> {
     let mut start = 0;
     good.split(Option::is_none).map(move |run| {
@@ -150,7 +149,7 @@ fn runs(good: &[Option<usize>]) -> impl Iterator<Item = (usize, Range<usize>)> {
     })
 }
 
-/// More points, then the simpler conditions.
+/// Returns the box that holds more points; of equals, the one with the simpler kind, then the larger one.
 fn better(one: Found, other: Found) -> Found {
     let merit = |found: &Found| {
         let Box { kind, ranks, bytes, .. } = &found.held;

@@ -1,4 +1,4 @@
-//! Rules from an atlas.
+//! Derives rules from an atlas.
 
 use super::cover::{Box, Kind, boxes};
 use super::{Atlas, Candidate};
@@ -6,29 +6,29 @@ use crate::algorithms::Parameter;
 use crate::selection::quantity;
 use std::fmt::Write;
 
-/// A rule. Of those of a collective the first that matches decides.
+/// A rule. The first rule of a collective that matches a call decides.
 #[derive(Clone, Debug)]
 pub struct Derived {
-    /// What it chooses.
     pub candidate: Candidate,
-    /// Whether it holds for operators that commute alone.
+    /// Whether the rule holds only for operators that commute.
     pub commutative: bool,
-    /// Whether it holds for powers of two alone, or for all others.
+    /// `Some(true)`: only powers of two. `Some(false)`: only other numbers of ranks.
     pub power_of_two: Option<bool>,
-    /// From so many ranks on, up to so many.
+    /// The least and the greatest number of ranks, both included. `None`: no bound.
     pub ranks: (Option<usize>, Option<usize>),
-    /// From so many bytes on, up to so many.
+    /// The least and the greatest number of bytes, both included. `None`: no bound.
     pub bytes: (Option<usize>, Option<usize>),
-    /// By which part its choice takes longer than the fastest, at the worst of the atlas's points for which it decides.
+    /// How much slower than the fastest the choice is, as a fraction, at the worst of the atlas's points that
+    /// this rule decides.
     pub regret: f64,
 }
 
-/// Few rules such that none takes longer than the fastest by more than `limit`, at any point of the atlas. A point speaks
-/// for the bytes down to the point below, and for the ranks up to the next one; the outermost ones for all beyond, nothing
-/// else being known there.
+/// Returns few rules whose choices are slower than the fastest by at most `limit`, a fraction, at every point
+/// of the atlas. A point also decides for fewer bytes, down to the next point, and for more ranks, up to the
+/// next point. The outermost points decide for everything beyond, where nothing is known.
 ///
-/// If any rule takes operators that commute alone, there is another list for those that do not. Algorithms over shared memory
-/// are left out: not every call may use them, and rules cannot ask which.
+/// If any rule requires operators that commute, a second list of rules serves the others. Algorithms over
+/// shared memory are left out: not every call may use them, and rules have no condition for that.
 pub fn derive(atlas: &Atlas, limit: f64) -> Vec<Derived> {
     match atlas.only(|candidate| !candidate.algorithm.takes_shared_memory()) {
         Some(over_messages) => derive_for_all_calls(&over_messages, limit),
@@ -69,13 +69,13 @@ fn rules(atlas: &Atlas, limit: f64) -> Vec<Derived> {
 }
 
 impl Atlas {
-    /// Up to how many ranks a number of ranks speaks for others; the last one for all.
+    /// Returns up to how many ranks the number at `position` decides for; `None`, no bound, for the last one.
     pub(super) fn most_ranks(&self, position: usize) -> Option<usize> {
         self.ranks.get(position + 1).map(|next| next - 1)
     }
 }
 
-/// Rules as a file has them.
+/// Returns the rules as the text of a rules file.
 pub fn to_native(rules: &[Derived]) -> String {
     let mut text = String::new();
     for rule in rules {

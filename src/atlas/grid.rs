@@ -1,36 +1,36 @@
-//! The numbers of ranks and of bytes at which an atlas is drawn.
+//! The numbers of ranks and of bytes of an atlas.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// Up to here every number of ranks is looked at.
+/// The grid has every number of ranks up to this one.
 const EVERY: usize = 32;
 
-/// Up to here every number of nodes is.
+/// The grid has every number of full nodes up to this one.
 const EVERY_NODE: usize = 16;
 
-/// The same where there are only samples.
+/// As [`EVERY_NODE`], in a sampled grid.
 const EVERY_SAMPLED_NODE: usize = 8;
 
-/// How many numbers to each power of two there are in a sample, besides the powers and their neighbours.
+/// Numbers to each power of two in a sampled grid, the neighbours of the powers not counted.
 const SAMPLES_PER_OCTAVE: usize = 2;
 
-/// How many there are else.
+/// As [`SAMPLES_PER_OCTAVE`], in a full grid.
 const PER_OCTAVE: usize = 8;
 
-/// Numbers of ranks, ascending: all up to 32, above eight to each power of two and, as algorithms change there, the powers
-/// and their neighbours; the bounds as well. Above those of a node they are numbers of nodes instead, all of these up to 16
-/// and all filled: others take much longer to be priced.
+/// Returns numbers of ranks, ascending: all up to 32; above, eight to each power of two, the powers and their
+/// neighbours (where algorithms change) and the bounds. Beyond `ranks_per_node` they are full nodes, chosen
+/// in the same way, all up to 16 nodes: partly filled nodes take much longer to price.
 pub fn numbers_of_ranks(range: RangeInclusive<usize>, ranks_per_node: usize) -> Vec<usize> {
     filling(range, ranks_per_node, EVERY_NODE, PER_OCTAVE)
 }
 
-/// Fewer of them.
+/// As [`numbers_of_ranks`], with fewer numbers.
 pub fn sampled_numbers_of_ranks(range: RangeInclusive<usize>, ranks_per_node: usize) -> Vec<usize> {
     filling(range, ranks_per_node, EVERY_SAMPLED_NODE, SAMPLES_PER_OCTAVE)
 }
 
-/// Up to a node's ranks as they are, above by nodes, all up to so many.
+/// Numbers of ranks up to one node, then full nodes: all up to `every_node`, above as [`numbers`] does.
 fn filling(
     range: RangeInclusive<usize>,
     ranks_per_node: usize,
@@ -47,7 +47,8 @@ fn filling(
     if all.is_empty() { vec![last] } else { all }
 }
 
-/// All up to a number, above so many to each power of two, the powers and their neighbours, and the bounds.
+/// All numbers up to `every`; above, `per_octave` to each power of two, the powers and their neighbours; and
+/// the bounds.
 fn numbers(range: RangeInclusive<usize>, every: usize, per_octave: usize) -> Vec<usize> {
     let (first, last) = (*range.start(), *range.end());
     let few = first..=last.min(every);
@@ -62,7 +63,7 @@ fn numbers(range: RangeInclusive<usize>, every: usize, per_octave: usize) -> Vec
     all.into_iter().filter(|number| range.contains(number)).collect()
 }
 
-/// Numbers of bytes, ascending: every power of two, or one of so many, and the bounds.
+/// Returns numbers of bytes, ascending: every `one_of`-th power of two in the range, and the bounds.
 pub fn numbers_of_bytes(range: RangeInclusive<usize>, one_of: usize) -> Vec<usize> {
     let (first, last) = (*range.start(), *range.end());
     let powers = (0..usize::BITS).map(|exponent| 1 << exponent).filter(|power| range.contains(power));

@@ -1,4 +1,4 @@
-//! Which algorithm is the fastest for so many ranks and bytes, as far as the simulator can tell, and rules that say so.
+//! Finds the fastest algorithm for numbers of ranks and bytes by simulation, and derives rules from that.
 
 #![forbid(unsafe_code)]
 
@@ -29,17 +29,15 @@ use std::sync::{Mutex, PoisonError};
 /// The times of all candidates on a grid of numbers of ranks and of bytes.
 #[derive(Clone, Debug)]
 pub struct Atlas {
-    /// The collective.
     pub collective: Collective,
     /// Numbers of ranks, ascending.
     pub ranks: Vec<usize>,
     /// Bytes by the collective's [`Measure`](crate::selection::Measure), ascending.
     pub bytes: Vec<usize>,
-    /// Who takes part.
     pub candidates: Vec<Candidate>,
-    /// From how many ranks on an algorithm was too large to be simulated, by its name.
+    /// The least number of ranks on which an algorithm was too large to simulate, by its name.
     pub too_large: BTreeMap<&'static str, usize>,
-    /// Seconds by ranks, bytes and candidates; infinite where there is no time.
+    /// Seconds by ranks, bytes and candidates; infinite where a candidate has no time.
     times: Vec<f64>,
 }
 
@@ -52,7 +50,7 @@ pub struct Point {
     pub bytes: usize,
 }
 
-/// Why an atlas cannot be drawn.
+/// Why an atlas cannot be computed.
 #[derive(Clone, Debug)]
 pub struct AtlasError {
     collective: Collective,
@@ -73,11 +71,11 @@ impl fmt::Display for AtlasError {
 impl std::error::Error for AtlasError {}
 
 impl Atlas {
-    /// Prices all candidates, which are of one collective, at all points; on all processors, the most ranks first. The
-    /// observer is told which part of the work is done.
+    /// Prices all candidates, which must be of one collective, at all points. Uses all processors and begins
+    /// with the most ranks. Calls `observe` with the fraction of the work that is done.
     ///
-    /// A candidate has no time where it cannot serve, where it is too large to be simulated, and where it takes more than
-    /// `slowest` times as long as the fastest: that is found out without simulating all of it.
+    /// A candidate has no time where it cannot serve, where it is too large to simulate, and where it takes
+    /// more than `slowest` times as long as the fastest. The last case does not need a full simulation.
     ///
     /// Panics if a grid is empty or there is no candidate.
     pub fn new(
@@ -91,8 +89,8 @@ impl Atlas {
         Atlas::with(candidates, machine, ranks, bytes, slowest, &|_, _, _| false, observe)
     }
 
-    /// The same, and prices those candidates that are needed for some numbers of ranks and bytes, however long they take: they have no time
-    /// only where they cannot serve or are too large.
+    /// As [`Atlas::new`], but prices candidates for which `is_needed` holds on some ranks and bytes however
+    /// long they take. They have no time only where they cannot serve or are too large.
     pub fn with(
         candidates: Vec<Candidate>,
         machine: &Machine,
@@ -110,7 +108,7 @@ impl Atlas {
         let columns = atlas.columns();
         let work: usize = columns.iter().map(|column| column.size).sum();
         let done = AtomicUsize::new(0);
-        // Where columns are too few for all processors, each uses all.
+        // If there are fewer columns than processors, each column uses all processors.
         let processors = if columns.len() < parallel::processors() { parallel::processors() } else { 1 };
         let pricing = Pricing { machine, slowest, is_needed, processors };
         parallel::for_each(&columns, |column| {
@@ -134,36 +132,36 @@ impl Atlas {
         points(self.ranks.len(), self.bytes.len())
     }
 
-    /// What each candidate takes at a point, in seconds; infinite if it has no time there.
+    /// Returns the time of each candidate at a point, in seconds; infinite if it has no time there.
     pub fn times(&self, point: Point) -> &[f64] {
         let first = self.cell(point, 0);
         &self.times[first..first + self.candidates.len()]
     }
 
-    /// Where a time stands.
+    /// Position of a candidate's time in `times`.
     fn cell(&self, point: Point, candidate: usize) -> usize {
         (point.ranks * self.bytes.len() + point.bytes) * self.candidates.len() + candidate
     }
 
-    /// The number of the fastest candidate at a point, the first of those that are.
+    /// Returns the position of the fastest candidate at a point, the first of several.
     pub fn winner(&self, point: Point) -> usize {
         let times = self.times(point);
         (1..times.len()).fold(0, |best, other| if times[other] < times[best] { other } else { best })
     }
 
-    /// By which part a candidate takes longer than the fastest at a point.
+    /// Returns how much slower than the fastest a candidate is at a point, as a fraction.
     pub fn regret(&self, point: Point, candidate: usize) -> f64 {
         self.excess(point, self.times(point)[candidate])
     }
 
-    /// By which part a time, in seconds, is longer than that of the fastest candidate at a point.
+    /// Returns by what fraction a time, in seconds, exceeds that of the fastest candidate at a point.
     pub fn excess(&self, point: Point, time: f64) -> f64 {
         let best = self.times(point)[self.winner(point)];
-        // All are at once where nothing has to be done.
+        // All times are 0 where there is nothing to do.
         if time == best { 0.0 } else { time / best - 1.0 }
     }
 
-    /// The atlas of some of the candidates; none, if there are none of them.
+    /// Returns the atlas of the wanted candidates; `None` if there are none.
     pub fn only(&self, is_wanted: impl Fn(&Candidate) -> bool) -> Option<Atlas> {
         let kept: Vec<usize> =
             (0..self.candidates.len()).filter(|&number| is_wanted(&self.candidates[number])).collect();

@@ -1,4 +1,4 @@
-//! What candidates cost for one number of ranks and bytes.
+//! Prices candidates for one number of ranks and bytes.
 
 use super::Candidate;
 use crate::algorithms::Graph;
@@ -11,14 +11,14 @@ use std::sync::{Mutex, PoisonError};
 /// A candidate and what it costs.
 #[derive(Clone, Debug)]
 pub struct Price {
-    /// The candidate.
     pub candidate: Candidate,
     /// What it costs, or why it has no price: it cannot serve, or is too large to be simulated.
     pub prediction: Result<Prediction, SimulationError>,
 }
 
-/// The prices of candidates, the cheapest first and those without a price last; in a neighbourhood collective among these neighbours. Uses all processors, and tells the
-/// observer which part of the work is done.
+/// Returns the prices of candidates, the cheapest first and those without a price last. `graph` has the
+/// neighbours of neighbourhood collectives. Uses all processors, and calls `observe` with the fraction of the
+/// work that is done.
 pub fn prices(
     candidates: &[Candidate],
     machine: &Machine,
@@ -51,7 +51,7 @@ pub fn prices(
 }
 
 impl Price {
-    /// Seconds; infinite if the candidate has no price.
+    /// Returns seconds; infinite if the candidate has no price.
     pub fn time(&self) -> f64 {
         self.prediction.as_ref().map_or(f64::INFINITY, Prediction::time)
     }

@@ -10,7 +10,7 @@ const LIMIT: f64 = 0.05;
 
 const SLOWEST: f64 = 4.0;
 
-/// Messages cost their processors, so that different numbers of them make a difference.
+/// A machine on which messages cost processor time, so that the number of messages matters.
 fn machine() -> Machine {
     let hockney = Machine::hockney(1e-5, 1e-9, 0.0);
     Machine {
@@ -26,13 +26,13 @@ fn atlas(collective: Collective, machine: &Machine, sweep: Sweep) -> Atlas {
     Atlas::new(Candidate::all(collective, sweep), machine, ranks, bytes, SLOWEST, |_| {}).unwrap()
 }
 
-/// The call at a point, with an operator that commutes or does not; for one over shared memory no rules are derived.
+/// The call at a point, with an operator that commutes or not. Rules are derived without shared memory.
 fn call(atlas: &Atlas, point: Point, commutative: bool) -> Call {
     let call = Call::new(atlas.collective, atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
     Call { commutative, shares_memory: false, ..call }
 }
 
-/// By which part what rules choose takes longer than the fastest that can serve the call.
+/// How much slower the choice of the rules is than the fastest that can serve the call, as a fraction.
 fn regret_of_choice(atlas: &Atlas, rules: &Rules, point: Point, commutative: bool) -> f64 {
     let call = call(atlas, point, commutative);
     let Choice::Use { algorithm, parameters } = rules.choose(&call) else {
@@ -47,11 +47,11 @@ fn regret_of_choice(atlas: &Atlas, rules: &Rules, point: Point, commutative: boo
     let is_served = |candidate: &Candidate| call.is_served_by(candidate.algorithm).is_ok();
     let served = atlas.candidates.iter().zip(times).filter(|(candidate, _)| is_served(candidate));
     let best = served.map(|(_, &time)| time).fold(f64::INFINITY, f64::min);
-    // All take no time where there is nothing to do.
+    // All times are 0 where there is nothing to do.
     if times[number] == best { 0.0 } else { times[number] / best - 1.0 }
 }
 
-/// The atlas of allreduce on the machine of these tests, made once.
+/// The atlas of allreduce on [`machine`], computed once.
 fn atlas_of_allreduce() -> &'static Atlas {
     static ATLAS: LazyLock<Atlas> =
         LazyLock::new(|| atlas(Collective::Allreduce, &machine(), Sweep::Parameters));
@@ -205,7 +205,7 @@ fn a_larger_regret_makes_fewer_rules() {
     let atlas = atlas_of_allreduce();
     let counts = [0.0, 0.05, 0.3, 1e9].map(|limit| derive(atlas, limit).len());
     assert!(counts.is_sorted_by(|one, other| one >= other), "{counts:?}");
-    // One for operators that commute and one for the others, if the first does not keep the order.
+    // One rule for operators that commute and one for the others, if the first does not keep the order.
     assert!(counts[3] <= 2 && counts[0] > counts[1], "{counts:?}");
 }
 

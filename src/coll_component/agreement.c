@@ -1,6 +1,6 @@
-/* Ranks that would decide differently end the job. Each process publishes what must be alike before Open MPI exchanges
+/* Ends the job if ranks would decide differently. Each process publishes what must be equal before Open MPI exchanges
  * such data in MPI_Init, and compares it with what the next rank of a communicator has published: if any two ranks
- * differ, then some neighbours do. */
+ * differ, some neighbouring ranks do. */
 
 #include "component.h"
 
@@ -13,10 +13,10 @@
 
 extern mca_coll_base_component_t mca_coll_rustcoll_component;
 
-/* For how long ranks leave it to another one to speak and to end the job. */
+/* How long ranks wait for another one to report the difference and to end the job. */
 enum { PATIENCE_SECONDS = 10 };
 
-/* What this process has published: what it holds, and in a last line, which nobody compares, a digest of its rules' faults. */
+/* What this process has published: what it holds and, in a last line that does not count as a difference, a digest of its rules' faults. */
 static char *own = "";
 
 /* Whether all processes of this job are known to agree. */
@@ -35,7 +35,7 @@ void rustcoll_publish(int priority)
     (void) status;
 }
 
-/* What a process has published, or NULL. */
+/* Returns what a process has published, or NULL. The caller frees it. */
 static char *published_by(opal_process_name_t process, int at_once)
 {
     char *key = mca_base_component_to_string(&mca_coll_rustcoll_component.collm_version);
@@ -74,7 +74,7 @@ void rustcoll_tell_faults(struct ompi_communicator_t *communicator)
     rustcoll_show_faults();
 }
 
-/* The first rank of a group that differs from the next one; `last` is one that does. */
+/* Returns the first rank of a group that differs from the next one; `last` is one that does. */
 static int first_to_differ(ompi_group_t *group, int last)
 {
     rustcoll_difference difference;
@@ -98,7 +98,7 @@ static const char *host_of(opal_process_name_t process)
     return NULL == host ? "an unknown host" : host;
 }
 
-/* All that see a difference know who is to speak. Should that one not end the job, the others do. */
+/* Ends the job. All ranks that see a difference know which of them reports it. If that rank does not end the job, the others do. */
 static void end_job(int is_to_speak, opal_process_name_t other, const rustcoll_difference *difference)
 {
     if (!is_to_speak) {
@@ -124,7 +124,7 @@ static void compare_with_next(ompi_group_t *group)
     free(text);
 }
 
-/* Each group agrees in itself: one rank of the other one stands for all. */
+/* Each group compares its own ranks, so one rank of the other group represents all of them. */
 static void compare_with_other_group(ompi_communicator_t *communicator)
 {
     const opal_process_name_t process = ompi_group_get_proc_name(communicator->c_remote_group, 0);

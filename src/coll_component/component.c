@@ -32,7 +32,7 @@ static int close_component(void);
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads);
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority);
 
-/* Exported even where Open MPI compiles this, which hides all other names. */
+/* Exported even if Open MPI compiles this file into itself, which hides all other names. */
 OMPI_DECLSPEC extern mca_coll_base_component_t mca_coll_rustcoll_component;
 
 mca_coll_base_component_t mca_coll_rustcoll_component = {
@@ -51,7 +51,7 @@ mca_coll_base_component_t mca_coll_rustcoll_component = {
 };
 MCA_BASE_COMPONENT_INIT(ompi, coll, rustcoll)
 
-/* To another release nothing is handed over: what it takes for a parameter may be laid out otherwise. */
+/* Registers nothing with another release, whose structures for parameters may have another layout. */
 static int register_parameters(void)
 {
     if (is_built_for_this_release(1)) {
@@ -98,7 +98,7 @@ static int is_built_for_this_release(int is_quiet)
         }
         return 0;
     }
-    /* Distributors patch: what the library says of its structures must agree with the headers as well. */
+    /* Distributors patch Open MPI, so the sizes of the library's structures must agree with the headers as well. */
     const struct {
         const char *name;
         size_t running, built;
@@ -130,25 +130,25 @@ static int is_built_for_this_release(int is_quiet)
     return 1;
 }
 
-/* The priority on a communicator with the info key ompi_comm_coll_preference, or without; -1 to stay away. */
+/* Returns the priority on a communicator; -1 to stay away. `preference`: the value of its info key ompi_comm_coll_preference, or NULL. */
 static int priority_on(const char *preference)
 {
     int given, is_given = rustcoll_given_priority(&given);
     return rustcoll_priority(is_given, given, rustcoll_text_of("ompi", "coll", NULL, NULL), preference);
 }
 
-/* Whether this job is to use the component as a whole, not only on single communicators. */
+/* Whether the component is to serve the job as a whole, not only single communicators. */
 static int is_asked_for(void) { return 0 <= priority_on(NULL); }
 
-/* Whether the user says that this job is not to use it. */
+/* Whether the user turns the component off for this job. */
 static int is_sent_away(void)
 {
     int given;
     return rustcoll_given_priority(&given) && 0 > given;
 }
 
-/* Ends a job that would run otherwise than it was asked to. One rank speaks first; if the others do not come to an end
- * with it, the fault is theirs alone, and they speak as well. */
+/* Ends a job that cannot run as the user asked. The first rank of each node reports the fault at once. If the job has
+ * not ended soon after, the other ranks alone have the fault, so they report it as well. */
 static int give_up(int speaks_first, const char *topic, const char *const texts[5])
 {
     if (!speaks_first) {
@@ -174,7 +174,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     }
     const char *parameter, *legal, *nearest, *place, *unknown = rustcoll_unknown_parameter(&nearest, &place);
     int is_refused = rustcoll_refused_parameter(&parameter, &legal);
-    /* A job that has not asked for the component shall not hear of it, nor one that does not want it. Who mistypes the priority asks. */
+    /* A job that has not asked for the component, or has turned it off, gets no messages from it. A mistyped priority counts as asking. */
     int is_asking = is_asked_for() || (NULL != unknown && 0 == strcmp(nearest, "coll_rustcoll_priority"));
     int is_quiet = !is_asking && !rustcoll_gives_rules() && '\0' == *rustcoll_faults();
     if (is_sent_away() || (is_quiet && (is_refused || NULL != unknown))) {
@@ -186,7 +186,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
             value = place = "unknown";
         }
         const char *word = rustcoll_nearest_word(parameter, value);
-        /* It may be the name of an algorithm whose file has a fault. */
+        /* The value may be the name of an algorithm whose file has a fault. */
         if (is_first_on_node && '\0' != *rustcoll_faults()) {
             rustcoll_show_faults();
         }
@@ -207,7 +207,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     return OMPI_SUCCESS;
 }
 
-/* Which components a communicator's creator prefers there, or NULL. */
+/* Returns the components that the communicator's creator prefers, or NULL. */
 static const char *preference_of(struct ompi_communicator_t *communicator)
 {
     const char *key, *value;
@@ -225,8 +225,8 @@ static int write_profile(MPI_Comm self, int key, void *nothing, void *extra)
     return MPI_SUCCESS;
 }
 
-/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, the last one first: messages can still be sent then, and the user's
- * own deletions, which may call collectives, have taken place. MPI's public functions may not be called yet. */
+/* Has MPI_Finalize write the profile. It first deletes the attributes of MPI_COMM_SELF, the last one first: then messages can still be
+ * sent, and the user's own delete functions, which may call collectives, have run. MPI's public functions may not be called yet. */
 static int arrange_profile(void)
 {
     const ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = rustcoll_copy_no_attribute};

@@ -1,5 +1,5 @@
-/* The performance variables that count calls, for tools: of each collective calls, bytes and time, as arrays by the numbers
- * of algorithms, in the order of the words of the variable that tells which one ran. */
+/* The performance variables by which tools count calls. Each collective has three: calls, bytes and time. They are
+ * arrays by the numbers of algorithms, in the order of the words of the variable that tells which algorithm ran. */
 
 #include "component.h"
 
@@ -27,8 +27,7 @@ static void start(counter *counter, int more)
     rustcoll_watch(more);
 }
 
-/* Handles may be freed without having been stopped, and it is not told whether they were: when there is none any more,
- * none counts. */
+/* A handle may be freed without having been stopped, and Open MPI does not tell which: when no handle is left, none counts. */
 static int note_event(mca_base_pvar_t *variable, mca_base_pvar_event_t event, void *object, int *numbers)
 {
     counter *counter = variable->ctx;

@@ -25,7 +25,7 @@ static FILE *open_beside_plugin(void)
     return fopen(path, "r");
 }
 
-/* The lines between that of a topic in brackets and the next such line, comments left out. */
+/* Returns the lines between a topic's line in brackets and the next such line, without comments. The caller frees them. */
 static char *lines_of(const char *topic, FILE *file)
 {
     char line[512], heading[128], *text = NULL;
@@ -57,9 +57,9 @@ static char *format_of(const char *topic)
     return format;
 }
 
-/* The texts lie beside the plug-in, wherever that was installed; Open MPI 6 reads no files that were not there when it was built.
- * A component that was built with Open MPI has them where Open MPI's are. They are printed directly: Open MPI 4.1 loses messages
- * that a process hands to its help system shortly before it ends, and now and then others too. */
+/* The texts lie beside the plug-in, wherever that is installed: Open MPI 6 reads no files that did not exist when it was built. A component
+ * that was built with Open MPI has its texts among Open MPI's. Texts are printed directly, because Open MPI 4.1 loses messages that a
+ * process hands to its help system shortly before it ends, and sometimes others too. */
 void rustcoll_show(const char *topic, ...)
 {
     static const char rule[] = "--------------------------------------------------------------------------\n";

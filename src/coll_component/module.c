@@ -1,4 +1,4 @@
-/* The module of a communicator: what was below it, and Rust's state. */
+/* The module of a communicator: the functions below, and Rust's state. */
 
 #include "component.h"
 
@@ -9,7 +9,7 @@ static void construct(rustcoll_module *module)
     module->state = NULL;
 }
 
-/* The modules below that this module's slots may call, each once for every slot. */
+/* Applies a function to the modules below that this module's slots may call, once for every slot. */
 static void each_saved(rustcoll_module *module, void (*apply)(mca_coll_base_module_t *))
 {
 #define MODULES(number, Name, name, ...)                                                                                \

@@ -106,7 +106,7 @@ static int register_integer(const mca_base_component_t *component, const char *n
     return index;
 }
 
-/* Without a description: ompi_info 4.1 overruns its buffer on a variable that has one and an enumerator. */
+/* Registers a variable without a description: ompi_info 4.1 overruns its buffer if a variable has one and an enumerator. */
 static void register_variable(const mca_base_component_t *component, const rustcoll_parameter *parameter)
 {
     mca_base_var_enum_t *enumerator = new_word_enumerator(parameter->variable, parameter->variable_words);
@@ -117,7 +117,7 @@ static void register_variable(const mca_base_component_t *component, const rustc
     OBJ_RELEASE(enumerator);
 }
 
-/* A text. What it means is not for Open MPI to check, so it cannot be changed later. */
+/* Registers a text. Open MPI cannot check what it means, so it cannot be changed later. */
 static void register_text(const mca_base_component_t *component, const rustcoll_parameter *parameter)
 {
     mca_base_component_var_register(component, parameter->name, parameter->description, MCA_BASE_VAR_TYPE_STRING, NULL,
@@ -185,7 +185,7 @@ const char *rustcoll_text_of(const char *project, const char *framework, const c
                                                                                                           : NULL;
 }
 
-/* From series 5.0 on mpirun reads the user's and the system's file, and says so to the processes. */
+/* From series 5.0 on, mpirun reads the user's and the system's file, and tells the processes so by these variables. */
 static const char *files_of_launcher(void)
 {
     static char files[4096];
@@ -216,7 +216,7 @@ const char *rustcoll_shim_parameter_files(int which)
     return NULL == files ? "" : files;
 }
 
-/* Open MPI knows it only if it is registered: not to another release, nor with a value that is refused. */
+/* Open MPI knows the priority only if it is registered: not with another release, nor with a refused value. */
 int rustcoll_given_priority(int *priority)
 {
     if (0 > priority_index) {

@@ -1,4 +1,4 @@
-/* The requests of collectives that do not block. */
+/* The requests of non-blocking and persistent collectives. */
 
 #include "component.h"
 
@@ -9,8 +9,8 @@
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/runtime/opal_progress.h"
 
-/* A request: Rust's operation, and what has to live as long as it. The base class is what Open MPI's own layer expects
- * of every collective's request: it keeps datatypes and operators there until the operation is complete. */
+/* A request: Rust's operation, and objects that must live as long. The base class is what Open MPI's own layer expects
+ * of every collective's request; it keeps datatypes and operators there until the operation is complete. */
 typedef struct rustcoll_request {
     ompi_coll_base_nbc_request_t super;
     void *operation;
@@ -69,7 +69,7 @@ static void construct(rustcoll_request *request)
     request->retained_count = 0;
 }
 
-/* The operation first: it refers to the others. */
+/* Frees the operation first, because it refers to the retained objects. */
 static void destruct(rustcoll_request *request)
 {
     if (NULL != request->operation) {
@@ -104,9 +104,9 @@ static void retain_side(rustcoll_request *request, const rustcoll_side *side, si
     }
 }
 
-/* A communicator that the user frees must live on with its module until its requests are freed. Open MPI's own layer
- * retains datatypes and operators only in requests that are under way, which a new persistent one is not; and of an
- * alltoallw on a communicator with a topology, 4.1 retains no more datatypes than the rank has neighbours. */
+/* Retains what must live until the request is freed. That includes a communicator that the user frees, with its module.
+ * Open MPI's own layer retains datatypes and operators only in active requests; a new persistent one is not active. Of
+ * an alltoallw on a communicator with a topology, 4.1 retains only as many datatypes as the rank has neighbours. */
 static int retain_all(rustcoll_request *request, const rustcoll_call *call, struct ompi_communicator_t *communicator)
 {
     rustcoll_topology topology;
@@ -127,7 +127,7 @@ static int retain_all(rustcoll_request *request, const rustcoll_call *call, stru
     }
     retain(request, communicator);
     if (is_inter) {
-        /* Freeing the inter-communicator frees this at once. */
+        /* Freeing the inter-communicator frees the local one at once. */
         retain(request, communicator->c_local_comm);
     }
     if (request->super.super.req_persistent && NULL != call->operator_) {
@@ -156,11 +156,10 @@ void rustcoll_stop_progress(void)
     }
 }
 
-/* The local group's communicator counts tags of its own, from the same start downwards: Open MPI runs collectives on it
- * that do not block, when it makes a communicator from the inter-communicator. So tags taken from the count of the
- * inter-communicator are used there mirrored, from the other end of the range upwards; the two would meet after 10^9
- * collectives. Those that block cannot meet with others: one ends before the next begins, on the one communicator as on
- * the other, and all ranks of the group run them in the same order. */
+/* The local group's communicator counts tags of its own, downwards from the same start: Open MPI runs non-blocking collectives on it when
+ * it makes a communicator from the inter-communicator. So tags from the count of the inter-communicator are mirrored there, upwards from
+ * the other end of the range; the two would meet after 10^9 collectives. Blocking collectives cannot meet others: on either communicator,
+ * one ends before the next begins, and all ranks of the group run them in the same order. */
 static int tag_on_local_communicator(int tag)
 {
     return MCA_COLL_BASE_TAG_NONBLOCKING_END + (MCA_COLL_BASE_TAG_NONBLOCKING_BASE - tag);
@@ -169,7 +168,7 @@ static int tag_on_local_communicator(int tag)
 int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *call, int is_persistent,
                          struct ompi_communicator_t *communicator, ompi_request_t **handle)
 {
-    /* Before anything can fail: all ranks must have reserved equally many. */
+    /* Before anything can fail, because all ranks must reserve equally many tags. */
     int tag = ompi_coll_base_nbc_reserve_tags(communicator, 1);
     int local_tag = OMPI_COMM_IS_INTER(communicator) ? tag_on_local_communicator(tag) : tag;
     rustcoll_request *request = OBJ_NEW(rustcoll_request);

@@ -1,5 +1,5 @@
-/* What differs between the series of Open MPI that the component can be built for: 4.1, 5.0 and 6.0. The other files are written
- * for what stands here and know of no series. */
+/* The differences between the series of Open MPI that the component can be built for: 4.1, 5.0 and 6.0. The other files
+ * use what is defined here, and are the same for all series. */
 #ifndef RUSTCOLL_SERIES_H
 #define RUSTCOLL_SERIES_H
 
@@ -41,8 +41,8 @@
 #error "rustcoll's component knows Open MPI 4.1, 5.0 and 6.0, and these headers are of another series"
 #endif
 
-/* Counts, arrays of counts and displacements as components get them, and as the neutral interface and a call of another component
- * take them. */
+/* The types of counts, arrays of counts and displacements that components get; and the conversions to those of the
+ * neutral interface and of calls of other components. */
 #if OMPI_MAJOR_VERSION >= 6
 #define COUNT size_t
 #define COUNTS ompi_count_array_t
@@ -73,8 +73,8 @@ static inline int rustcoll_copy_no_attribute(MPI_Comm communicator, int key, voi
     return MPI_SUCCESS;
 }
 
-/* What is known of processes that have failed, and of communicators that were revoked: an error of collectives on a communicator, or
- * MPI_SUCCESS; and whether a request has ended because of it. Both change only while progress is made. */
+/* An error of collectives on a communicator if processes are known to have failed, or the communicator was revoked,
+ * else MPI_SUCCESS; and whether a request has ended because of that. Both change only while Open MPI makes progress. */
 #if OPAL_ENABLE_FT_MPI
 static inline int rustcoll_failure(const ompi_communicator_t *communicator)
 {
@@ -86,9 +86,9 @@ static inline int rustcoll_failure(const ompi_communicator_t *communicator) { re
 static inline int rustcoll_is_failed(ompi_request_t *request) { return 0; }
 #endif
 
-/* The slots of a module beside those of the collectives. Two are for agreement on what has failed. MPI calls them in jobs without failures
- * as well, so they are served here where no component below does, or only one that survives no failure. After a failure they return an
- * error for which MPI does not try again, as it does for MPI_ERR_PROC_FAILED. */
+/* The slots of a module beside those of the collectives. Two of them (agree, iagree) agree on failures. MPI calls them in jobs without
+ * failures as well. So this component serves them if no component below does, or only one that survives no failure. After a failure they
+ * return an error for which MPI does not try again, as it does for MPI_ERR_PROC_FAILED. */
 #if OPAL_ENABLE_FT_MPI
 #define RUSTCOLL_EACH_OTHER_SLOT(apply) apply(reduce_local) apply(agree) apply(iagree)
 static inline int rustcoll_agree_without_failures(void *values, COUNT count, struct ompi_datatype_t *datatype,
@@ -137,8 +137,8 @@ static inline void rustcoll_complete_slots(mca_coll_base_module_t *module, const
 static inline int rustcoll_lacks_agreement(void) { return 0; }
 #endif
 
-/* Whether a module enters its slots in the communicator when it is enabled, and gives them back when it is disabled; else Open MPI
- * does that. */
+/* Whether a module itself enters its slots in the communicator when it is enabled, and removes them when it is
+ * disabled. If not, Open MPI does so. */
 #define RUSTCOLL_ENTERS_ITS_SLOTS (OMPI_MAJOR_VERSION >= 6)
 
 /* For static builds. */
@@ -163,8 +163,8 @@ static inline const char *rustcoll_text(const opal_cstring_t *text) { return tex
 static inline const char *rustcoll_text(const char *text) { return text; }
 #endif
 
-/* Devices, such as GPUs: whether Open MPI knows any here, whether an address is one of their memory, and whether memory of the host can
- * be made known to them. */
+/* Devices, such as GPUs: whether Open MPI knows any here, whether an address is in a device's memory, and whether
+ * memory of the host can be made known to devices. */
 #if OMPI_MAJOR_VERSION >= 5
 static inline int rustcoll_has_devices(void)
 {
@@ -196,7 +196,7 @@ static inline int rustcoll_register_host(void *address, size_t bytes) { return 0
 static inline int rustcoll_unregister_host(void *address) { return 0; }
 #endif
 
-/* How an enumerator tells what is legal. */
+/* How an enumerator writes its legal values. */
 #if OMPI_MAJOR_VERSION >= 5
 #define RUSTCOLL_DUMP_PARAMETERS mca_base_var_enum_t *self, char **text, mca_base_var_enum_dump_type_t form
 static inline int rustcoll_dump(mca_base_var_enum_t *enumerator, char **text)
@@ -208,7 +208,7 @@ static inline int rustcoll_dump(mca_base_var_enum_t *enumerator, char **text)
 static inline int rustcoll_dump(mca_base_var_enum_t *enumerator, char **text) { return enumerator->dump(enumerator, text); }
 #endif
 
-/* Data that processes tell each other when they start. Tools have no such service. */
+/* The exchange of data between processes when they start. Tools, such as ompi_info, have no such service. */
 #if OMPI_MAJOR_VERSION >= 5
 static inline int rustcoll_can_exchange(void) { return PMIx_Initialized(); }
 #define RUSTCOLL_EVERYWHERE PMIX_GLOBAL
@@ -217,8 +217,8 @@ static inline int rustcoll_can_exchange(void) { return NULL != opal_pmix.put; }
 #define RUSTCOLL_EVERYWHERE OPAL_PMIX_GLOBAL
 #endif
 
-/* What a process tells under a key, or NULL. Unless it is asked for at once, the service waits for some seconds for what it does
- * not know: where data are not exchanged in advance, it has to fetch them. */
+/* Returns what a process has published under a key, or NULL; the caller frees it. Unless `at_once`, the service waits
+ * some seconds for data that it does not know: if data are not exchanged in advance, it has to fetch them. */
 #if OMPI_MAJOR_VERSION >= 5
 static inline char *rustcoll_told_by(opal_process_name_t process, const char *key, int at_once)
 {

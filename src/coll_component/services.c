@@ -1,4 +1,4 @@
-/* What Rust asks of Open MPI and is a macro, an inline function or a data object there. */
+/* What Rust needs of Open MPI, where it is a macro, an inline function or a data object. */
 
 #include "component.h"
 
@@ -77,7 +77,7 @@ int rustcoll_shim_test(void **handle, int *error)
 
 int rustcoll_shim_failure(const void *communicator) { return rustcoll_failure(communicator); }
 
-/* Where processes have failed Open MPI ends all requests of collectives, but of messages under way it must be waited for. */
+/* Open MPI ends all requests of collectives after a process has failed. The caller must wait until it ends those in flight. */
 int rustcoll_shim_abandon(void **handle)
 {
     ompi_request_t *request = *handle;
@@ -174,7 +174,7 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
                    ? MPI_SUCCESS
                    : MPI_ERR_INTERN;
     }
-    /* Through a small buffer; datatypes carry no other conversion between two layouts. */
+    /* Copies through a small buffer: Open MPI has no other conversion between two layouts. */
     char piece[16384];
     opal_convertor_t packing, unpacking;
     OBJ_CONSTRUCT(&packing, opal_convertor_t);
@@ -198,7 +198,7 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
     return 0 > is_packed || 0 > is_unpacked ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 
-/* No basic element is longer. */
+/* No basic element has more bytes. */
 #define LONGEST_BASIC 64
 
 static int pack_whole(opal_convertor_t *packing, size_t first, void *packed, size_t *bytes)
@@ -209,7 +209,7 @@ static int pack_whole(opal_convertor_t *packing, size_t first, void *packed, siz
     return opal_convertor_pack(packing, &plain, &vectors, bytes);
 }
 
-/* Packs as many whole basic elements as there is room for, or a part of one: Open MPI begins and ends between them. */
+/* Packs as many whole basic elements as there is room for, or a part of one. Open MPI itself begins and ends only between them. */
 static int pack_some(opal_convertor_t *packing, size_t first, void *packed, size_t *bytes)
 {
     size_t wanted = *bytes, start = first;
@@ -297,7 +297,7 @@ int rustcoll_shim_is_preloaded(void) { return 0; }
 
 const char *rustcoll_shim_switches(void) { return ""; }
 
-/* The tags that Open MPI reserves; collectives among neighbours share those of their like. */
+/* The tags that Open MPI reserves. Collectives among neighbours share those of the ordinary collectives. */
 int rustcoll_shim_tag(int collective)
 {
     static const int tags[] = {
@@ -327,7 +327,7 @@ int rustcoll_shim_tag(int collective)
     return tags[collective];
 }
 
-/* The last ones of those for collectives among neighbours, of which Open MPI's own take two for each dimension, from the first on. */
+/* The last tags for collectives among neighbours. Open MPI's own use two tags for each dimension, from the first one on. */
 int rustcoll_shim_memory_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END; }
 int rustcoll_shim_stencil_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END + 1; }
 int rustcoll_shim_profile_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END + 2; }
@@ -338,7 +338,7 @@ const void *rustcoll_shim_maximum(void) { return &ompi_mpi_op_max.op; }
 const void *rustcoll_shim_union(void) { return &ompi_mpi_op_bor.op; }
 void *rustcoll_shim_in_place(void) { return MPI_IN_PLACE; }
 
-/* Of a job that was started later, or by others, a rank may not know which processes are on its node. */
+/* Whether all processes of a group are of this job. A rank may not know which processes of other jobs are on its node. */
 static int is_of_one_job(ompi_group_t *group)
 {
     for (int rank = 0; rank < ompi_group_size(group); rank++) {

@@ -79,7 +79,7 @@ void rustcoll_fill_slots(mca_coll_base_module_t *module, int is_inter)
 #undef FILL
     module->coll_reduce_local = reduce_local;
     if (is_inter) {
-        /* MPI has no prefix reductions between groups. */
+        /* MPI has no prefix reductions on inter-communicators. */
         module->coll_scan = NULL;
         module->coll_iscan = NULL;
         module->coll_scan_init = NULL;

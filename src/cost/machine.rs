@@ -12,10 +12,10 @@ pub use shipped::{SHIPPED, Shipped};
 use crate::algorithms::Nodes;
 use std::sync::Arc;
 
-/// A machine of equal nodes, with so many consecutive ranks on each. Times are in seconds.
+/// A machine of equal nodes with `ranks_per_node` consecutive ranks on each. Times are in seconds.
 ///
-/// The models of the field are special cases of it: [`Machine::hockney`], with [`Machine::unidirectional`] its refinement
-/// by unidirectional messages, and [`Machine::log_gp`].
+/// The models of the field are special cases: Hockney's ([`Machine::hockney`]), its refinement by
+/// unidirectional messages ([`Machine::unidirectional`]) and LogGP ([`Machine::log_gp`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     /// How many ranks share a node, at least 1; rank r is on node r / `ranks_per_node`.
@@ -26,121 +26,123 @@ pub struct Machine {
     pub between: Link,
     /// Memory that ranks of a node share; see [`Machine::shared`].
     pub shared: Option<Shared>,
-    /// What a processor needs for bytes that stay in its memory.
+    /// Times for copies, reductions and scratch memory.
     pub processor: Processor,
-    /// What holds instead where many ranks take part.
+    /// Parameters that replace those above where many ranks take part.
     pub beyond: Beyond,
     /// Groups of nodes, if messages between them take longer.
     pub groups: Option<Groups>,
 }
 
-/// Groups of nodes that are near each other, between which messages have [`Link::group_latency`]: cells of a dragonfly, leaf switches of a fat tree.
+/// Groups of nodes that are near each other: cells of a dragonfly, leaf switches of a fat tree. Messages
+/// between groups take [`Link::group_latency`] longer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
-    /// How many consecutive nodes make up a group, if it is not said where the nodes are.
+    /// How many consecutive nodes make up a group, for nodes that `placed` does not list.
     pub nodes: usize,
-    /// The group of each node of the job.
+    /// The group of each node of the job, if known.
     pub placed: Option<Arc<[u32]>>,
 }
 
-/// What holds instead of a machine's parameters where more than so many nodes, or ranks of a node, take part: a transport may serve many peers
-/// in another way than a few, and the ranks of a node share its memory. Ascending; the last whose number is exceeded holds.
+/// Parameters that replace a machine's own where more than so many nodes, or ranks of a node, take part. A
+/// transport may serve many peers in another way than a few, and the ranks of a node share its memory. The
+/// numbers ascend; the last one that is exceeded decides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beyond {
-    /// Messages between nodes, by the number of nodes.
+    /// Links between nodes, by the number of nodes.
     pub between: Vec<(usize, Link)>,
-    /// Messages within a node, by its ranks.
+    /// Links within a node, by its ranks.
     pub within: Vec<(usize, Link)>,
-    /// The processor, by the ranks of a node.
+    /// Processors, by the ranks of a node.
     pub processor: Vec<(usize, Processor)>,
 }
 
-/// Which parameters of a machine hold in a job: 0 for those of few ranks, 1 for the first of [`Machine::beyond`], and so on.
+/// Which parameters of a machine hold in a job: 0 for its own, 1 for the first of [`Machine::beyond`], and so
+/// on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stages {
-    /// Of messages between nodes.
     pub between: usize,
-    /// Of messages within a node.
     pub within: usize,
-    /// Of the processor.
     pub processor: usize,
 }
 
-/// What a message costs that goes from one rank to another.
+/// The cost of a message from one rank to another.
 ///
-/// A message of n bytes keeps the port that it leaves busy for n · `byte_time`, at least for `gap`. Its head is at the port
-/// that it enters after `latency`, and keeps that busy for as long, so that an idle network carries it in `latency` + n ·
-/// `byte_time`. The processors at both sides are busy for `overhead` besides.
+/// A message of n bytes keeps the port that it leaves busy for n · `byte_time`, at least for `gap`. After
+/// `latency`, its head reaches the port that it enters and keeps that port busy for as long. An idle network
+/// carries the message in `latency` + n · `byte_time`. The processors at both sides are busy for `overhead`
+/// besides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     /// Hockney's alpha, LogGP's L.
     pub latency: f64,
-    /// How much longer a message is under way from one of [`Machine::groups`] to another.
+    /// How much longer the latency is from one of [`Machine::groups`] to another.
     pub group_latency: f64,
-    /// For each byte of a message: Hockney's beta, LogGP's G.
+    /// Time for each byte: Hockney's beta, LogGP's G.
     pub byte_time: ByteTime,
-    /// For each byte, what all messages of a node together keep busy besides their ports: its memory, or its cards.
+    /// Time for each byte in what all messages of a node share besides their ports: its memory, or its cards.
     pub node_byte_time: ByteTime,
-    /// Latency of a message whose sender receives nothing in the same round and whose receiver sends nothing, if it is
-    /// another one: alpha_uni.
+    /// Latency of a unidirectional message, if it differs: alpha_uni. The sender of such a message receives
+    /// nothing in the same round, and its receiver sends nothing.
     pub unidirectional_latency: Option<f64>,
-    /// The same of the time for each byte: beta_uni.
+    /// Time for each byte of a unidirectional message, if it differs: beta_uni.
     pub unidirectional_byte_time: Option<f64>,
-    /// What a message takes of the processor at each of its sides: LogGP's o.
+    /// Processor time for a message at each of its sides: LogGP's o.
     pub overhead: f64,
-    /// The least time between the beginnings of two messages at a port: LogGP's g.
+    /// The least time between the starts of two messages at a port: LogGP's g.
     pub gap: f64,
-    /// Longer messages ask their receiver first, which costs one more round trip, and wait until it is ready.
+    /// In bytes. Longer messages use rendezvous: they ask the receiver, which costs a round trip, and wait
+    /// until it is ready.
     pub eager_limit: usize,
-    /// Longer messages are cut, so that those at a port share its bandwidth: one packet of each after the other. Else
-    /// each has it for itself in its turn.
+    /// In bytes. Longer messages are cut into packets, and the messages at a port take turns packet by
+    /// packet. Shorter ones pass in one piece.
     pub packet: usize,
-    /// Whose the ports are.
     pub port: Port,
 }
 
-/// Whose a port is. It sends and receives at the same time, but one message each.
+/// Who owns a port. A port sends and receives at the same time, but one message each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
     /// Each rank has its own.
     Rank,
-    /// The ranks of a node share it.
+    /// The ranks of a node share one.
     Node,
-    /// Each rank has its own for what it receives, and none for what it sends: receivers copy messages out of their senders' memory.
+    /// Each rank has one for what it receives, and none for what it sends: receivers copy messages out of
+    /// their senders' memory.
     Receiver,
 }
 
-/// What one processor needs for what another one of its node has written.
+/// Times of one processor for data that another one of its node has written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shared {
-    /// From when a flag is raised to when it is seen.
+    /// From the raising of a flag until another rank sees it.
     pub latency: f64,
-    /// For each byte that is read, by those that a rank has in the call.
+    /// For each byte that is read in a slot, by the bytes that a rank has in the call.
     pub byte_time: ByteTime,
-    /// For each byte that is copied from the memory of another rank's own, by those that a rank has in the call, if that can be done.
+    /// For each byte that is copied out of another rank's own memory, by the bytes that a rank has in the
+    /// call. `None`: the machine has no single copies.
     pub single_copy_time: Option<ByteTime>,
 }
 
-/// Times for each byte, by the bytes that a rank has in the call: many do not fit into a cache.
+/// Times for each byte, by the bytes that a rank has in the call: many bytes do not fit into a cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Processor {
-    /// Of a reduction's result: gamma.
+    /// For each byte of a reduction's result: gamma.
     pub reduce_time: ByteTime,
-    /// Of a copy.
     pub copy_time: ByteTime,
-    /// Of scratch memory that was not kept from an earlier call: the system hands it out page by page.
+    /// For scratch memory that was not kept from an earlier call: the system provides it page by page.
     pub fresh_time: ByteTime,
-    /// Up to so many bytes of scratch memory are kept.
+    /// A call that needs at most so many bytes of scratch memory finds them kept.
     pub kept: usize,
 }
 
 impl Shared {
-    /// Ranks that read in slots only.
+    /// Shared memory without single copies: ranks read in slots only.
     pub fn copying_twice(latency: f64, byte_time: ByteTime) -> Shared {
         Shared { latency, byte_time, single_copy_time: None }
     }
 
-    /// What a single copy takes for each byte, where there is any.
+    /// Returns the time for each byte of a single copy; [`ByteTime::NONE`] if the machine has none.
     pub fn time_of_single_copies(&self) -> ByteTime {
         self.single_copy_time.unwrap_or(ByteTime::NONE)
     }
@@ -180,7 +182,8 @@ impl Machine {
         Machine { within: charged(hockney.within), between: charged(hockney.between), ..hockney }
     }
 
-    /// The same with a latency and a time for each byte of their own for unidirectional messages between nodes.
+    /// Returns the machine with latency `alpha` and byte time `beta` for unidirectional messages between
+    /// nodes.
     pub fn unidirectional(self, alpha: f64, beta: f64) -> Machine {
         let (latency, byte_time) = (Some(alpha), Some(beta));
         let between =
@@ -188,7 +191,7 @@ impl Machine {
         Machine { between, ..self }
     }
 
-    /// Which of its stages hold in a job of so many ranks.
+    /// Returns which stages hold in a job of so many ranks.
     pub fn stages(&self, ranks: usize) -> Stages {
         let (nodes, on_node) = (ranks.div_ceil(self.ranks_per_node), self.ranks_per_node.min(ranks));
         Stages {
@@ -198,7 +201,7 @@ impl Machine {
         }
     }
 
-    /// What holds on it in a job of so many ranks.
+    /// Returns the machine with the parameters that hold in a job of so many ranks.
     pub fn of_job(&self, ranks: usize) -> Machine {
         let stages = self.stages(ranks);
         Machine {
@@ -211,8 +214,9 @@ impl Machine {
         }
     }
 
-    /// What shared memory takes. Unless that is said, a flag takes as long as the head of a message on the node, and reading as
-    /// long as a copy, or as such a message if copies take no time.
+    /// Returns the times of shared memory. If the machine does not state them, a flag takes the latency of a
+    /// message on the node. Reading then takes as long as a copy, or as such a message if copies take no
+    /// time.
     pub fn shared(&self) -> Shared {
         let copy = Some(self.processor.copy_time).filter(|time| !time.is_none());
         let derived = Shared::copying_twice(self.within.latency, copy.unwrap_or(self.within.byte_time));
@@ -225,7 +229,7 @@ impl Machine {
     }
 }
 
-/// How many of these numbers, which ascend, are exceeded.
+/// Returns how many of these ascending numbers `ranks` exceeds.
 fn exceeded<T>(beyond: &[(usize, T)], ranks: usize) -> usize {
     beyond.iter().filter(|(most, _)| ranks > *most).count()
 }
@@ -247,23 +251,22 @@ impl Default for Processor {
 }
 
 impl Groups {
-    /// The group of a node.
     pub fn of(&self, node: usize) -> u32 {
         let placed = self.placed.as_ref().and_then(|placed| placed.get(node).copied());
         placed.unwrap_or((node / self.nodes) as u32)
     }
 }
 
-/// A message is cut into so many packets at most: more would take time and tell little.
+/// The most packets of a message in the simulation: more would take time and tell little.
 const MOST_PACKETS: f64 = 16.0;
 
 impl Link {
-    /// How many packets of equal length a message of so many bytes is cut into.
+    /// Returns how many packets of equal length a message of so many bytes is cut into.
     pub(super) fn packets(&self, bytes: f64) -> u32 {
         (bytes / self.packet as f64).ceil().clamp(1.0, MOST_PACKETS) as u32
     }
 
-    /// Latency, and time for each byte, of a message of so many bytes.
+    /// Returns the latency, and the time for each byte, of a message of so many bytes.
     pub(super) fn hockney(&self, bytes: f64, is_unidirectional: bool) -> (f64, f64) {
         let own = |value: Option<f64>| value.filter(|_| is_unidirectional);
         (

@@ -1,5 +1,6 @@
-//! What a collective costs: rounds, messages and blocks are counted in the schedules of all ranks, and times are simulated on a
-//! machine. What papers state in closed form is compared with the counts in `tests/cost.rs`.
+//! The cost of a collective: [`Cost`] counts rounds, messages and blocks in the schedules of all ranks;
+//! [`simulation`] predicts times on a machine. `tests/cost.rs` compares the counts with the closed forms of
+//! papers.
 
 #![forbid(unsafe_code)]
 
@@ -12,35 +13,35 @@ pub use simulation::{Prediction, simulate};
 
 use crate::schedule::{Buffer, Run, Schedule, Step};
 
-/// What the busiest ranks do in one run of a schedule. Each number is a maximum over the ranks for itself.
+/// What the busiest ranks do in one run of a schedule. Each number is a separate maximum over the ranks.
 ///
-/// Where the lengths of blocks have to travel first, this is the cost of moving the blocks. A run of the same schedule
-/// over the lengths, or the allreduce that finds the longest, comes on top.
+/// If ranks must first exchange the lengths of blocks, this is the cost of moving the blocks alone. A run of
+/// the same schedule over the lengths, or the allreduce that finds the longest, comes on top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cost {
-    /// Steps until all ranks are done, if in each step a rank sends at most one message and receives at most one:
-    /// latency in units of a message, its critical path and the queues before the ranks' ports included. So a round of
-    /// several messages counts as several. Data is copied and reduced in no time.
+    /// Steps until all ranks are done, if in each step a rank sends at most one message and receives at most
+    /// one. This is the latency in units of a message: the critical path and the queues before the ranks'
+    /// ports. A round of several messages counts as several. Copies and reductions take no time.
     ///
-    /// A message takes one and the same step at both of its ends. It may travel once it is posted at both. Of those
-    /// that may, a rank sends the one that it posted first; a rank receives the one that has waited for longest to be
-    /// the next of its sender's, of several such the one that it posted first.
+    /// A message takes the same step at both of its ends, and may travel once both have posted it. Of those
+    /// that may, a rank sends the one that it posted first. A rank receives the one that has been its
+    /// sender's next for longest; of several, the one that it posted first.
     pub rounds: usize,
     /// Messages that a rank sends, or receives if those are more.
     pub messages: usize,
-    /// Blocks that a rank sends, or receives if those are more. A block is one of those that the schedule cuts a
-    /// vector into, or the part of a rank or of a pair of ranks.
+    /// Blocks that a rank sends, or receives if those are more. A block is one of the pieces that the
+    /// schedule cuts a vector into, or the part of a rank or of a pair of ranks.
     pub blocks: usize,
     /// Blocks that a rank computes by reduction.
     pub reduced: usize,
-    /// Blocks that a rank reads in slots of other ranks; more than once, if it reads them again.
+    /// Blocks that a rank reads in slots of other ranks; a block that it reads twice counts twice.
     pub read: usize,
 }
 
 impl Cost {
     /// Counts what the schedules of all ranks do, rank 0's first.
     ///
-    /// Panics if the schedules deadlock, which verified ones do not.
+    /// Panics if the schedules deadlock; verified schedules do not.
     pub fn count(schedules: &[Schedule]) -> Cost {
         let schedules = &Schedule::all_unrolled(schedules)[..];
         let most = |count: fn(&Schedule) -> usize| schedules.iter().map(count).max().unwrap_or(0);
@@ -53,7 +54,7 @@ impl Cost {
         }
     }
 
-    /// The numbers by name.
+    /// Returns the numbers with their names.
     pub fn fields(self) -> [(&'static str, usize); 5] {
         [
             ("rounds", self.rounds),
@@ -77,7 +78,7 @@ fn received(schedule: &Schedule) -> (usize, usize) {
 fn read(schedule: &Schedule) -> usize {
     let own = Buffer::of_rank(schedule.rank);
     let is_of_others = |run: &Run| matches!(run.buffer, Buffer::Shared(_)) && run.buffer != own;
-    // Nobody writes slots of others: where one stands, it is read.
+    // A rank never writes slots of others: a run in such a slot is read.
     let runs = schedule.steps.iter().flat_map(Step::runs);
     runs.filter(is_of_others).map(|run| run.count as usize).sum()
 }
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_others_have_in_slots_is_counted_where_it_is_read() {
-        // Rank 0 has a slot, out of which rank 1 copies once and reduces once.
+        // Rank 1 copies once and reduces once out of a slot of rank 0.
         let program = |rank| {
             let mut program = Builder::new(rank, 2, 2).slots(1);
             if rank == 0 {

@@ -1,11 +1,12 @@
-//! All ranks in lockstep: in each step a rank sends at most one message and receives at most one. What one rank notifies in
-//! a step, others have awaited in the next.
+//! All ranks in lockstep: in each step a rank sends at most one message and receives at most one. A flag that
+//! a rank raises in a step is visible to others in the next one.
 
 use crate::schedule::{Post, Schedule, Step};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Steps until all ranks have ended; see [`super::Cost::rounds`].
+/// Returns the number of steps until all ranks have ended; see [`super::Cost::rounds`]. Panics if they
+/// deadlock.
 pub fn steps(schedules: &[Schedule]) -> usize {
     let mut lockstep = Lockstep::new(schedules);
     let beats = lockstep.by_ref().count();
@@ -15,25 +16,25 @@ pub fn steps(schedules: &[Schedule]) -> usize {
 
 /// A run of all ranks, beat by beat; the last beat has no messages.
 ///
-/// The programs must have passed the verifier's checks of each by itself.
+/// The programs must have passed the checks that the verifier makes of each program by itself.
 pub struct Lockstep<'a> {
     ranks: Vec<Rank<'a>>,
     flags: Flags,
-    /// How many beats there were.
+    /// How many beats have passed.
     beats: usize,
     is_over: bool,
 }
 
-/// What happens in a step of all ranks: first each goes on to its next wait, then messages travel.
+/// One step of all ranks: first each rank goes on to its next wait, then messages travel.
 pub struct Beat {
     /// Which steps of its program each rank has carried out.
     pub carried_out: Vec<Range<usize>>,
-    /// The messages that travel then.
+    /// The messages that travel after that.
     pub messages: Vec<Transfer>,
 }
 
 impl Lockstep<'_> {
-    /// The schedules of all ranks, rank 0's first.
+    /// Begins a run of the schedules of all ranks, rank 0's first.
     pub fn new(schedules: &[Schedule]) -> Lockstep<'_> {
         let ranks = schedules.iter().map(Rank::new).collect();
         Lockstep { ranks, flags: Flags::default(), beats: 0, is_over: false }
@@ -67,10 +68,9 @@ impl Iterator for Lockstep<'_> {
     }
 }
 
-/// The slot of a rank.
 type Slot = (u32, u32);
 
-/// How many times flags have been raised, in earlier steps.
+/// How many times each flag was raised in earlier steps.
 #[derive(Default)]
 struct Flags(HashMap<Slot, u32>);
 
@@ -79,7 +79,7 @@ impl Flags {
         self.0.get(&slot).is_some_and(|&raised| raised >= times)
     }
 
-    /// Raises some for the next step; says whether a rank then goes on.
+    /// Raises flags for the next step. Returns whether a rank that awaits one goes on then.
     fn raise(&mut self, slots: Vec<Slot>, ranks: &[Rank]) -> bool {
         slots.into_iter().for_each(|slot| *self.0.entry(slot).or_default() += 1);
         ranks.iter().any(|rank| match rank.program.first() {
@@ -89,22 +89,19 @@ impl Flags {
     }
 }
 
-/// A message that may travel.
+/// A message that may travel: both ends have posted it.
 pub struct Transfer {
-    /// Who sends it.
     pub source: usize,
-    /// Who receives it.
     pub target: usize,
-    /// Its post at the sender.
     pub send: Post,
-    /// Its post at the receiver.
     pub receive: Post,
-    /// The step since which its sender has had it in turn.
+    /// The step since which it has been its sender's next message.
     since: usize,
 }
 
-/// The messages that travel in a step: of those that are in turn at their senders, for each receiver the one that has
-/// been so for longest, of several such the one whose receive was posted first.
+/// Returns the messages that travel in a step, at most one to each receiver. Of the messages that are next at
+/// their senders, a receiver takes the one that has been next for longest; of several, the one whose receive
+/// was posted first.
 fn travelling(ranks: &mut [Rank], step: usize) -> Vec<Transfer> {
     let order = |transfer: &Transfer| (transfer.since, transfer.receive);
     let mut chosen: Vec<Option<Transfer>> = ranks.iter().map(|_| None).collect();
@@ -118,7 +115,7 @@ fn travelling(ranks: &mut [Rank], step: usize) -> Vec<Transfer> {
     chosen.into_iter().flatten().collect()
 }
 
-/// The message that a rank sends next: the first of those whose receives are posted.
+/// Returns the message that a rank sends next: the first one whose receive is posted.
 fn in_turn(ranks: &mut [Rank], source: usize, step: usize) -> Option<Transfer> {
     let mut sends = ranks[source].sends.iter();
     let (send, target, receive) =
@@ -130,17 +127,17 @@ fn in_turn(ranks: &mut [Rank], source: usize, step: usize) -> Option<Transfer> {
 
 /// The state of one rank.
 struct Rank<'a> {
-    /// Its number.
+    /// Its rank.
     number: u32,
     /// The steps that are left.
     program: &'a [Step],
-    /// How many there were.
+    /// How many steps the program has.
     steps: usize,
     /// For each post so far whether it is complete.
     complete: Vec<bool>,
     /// The posted sends that are not complete, in program order, with their targets.
     sends: Vec<(Post, usize)>,
-    /// The send that was in turn last, and since which step.
+    /// The send that was next most recently, and since which step.
     turn: Option<(Post, usize)>,
     /// The posted receives that are not complete, in program order, with their sources.
     receives: Vec<(Post, usize)>,
@@ -159,8 +156,8 @@ impl Rank<'_> {
         }
     }
 
-    /// Goes on to the first wait for something that is not complete, and notes which flags it raises. Returns which steps
-    /// were carried out.
+    /// Goes on to the first wait for something that is not complete, and adds the flags that it raises to
+    /// `raised`. Returns the steps that it carried out.
     fn proceed(&mut self, flags: &Flags, raised: &mut Vec<Slot>) -> Range<usize> {
         let first = self.position();
         self.carry_out(flags, raised);
@@ -193,8 +190,8 @@ impl Rank<'_> {
         }
     }
 
-    /// The receive that takes the next message from a rank, if it is posted. Messages between two ranks keep their
-    /// order.
+    /// Returns the posted receive that takes the next message from a rank, if there is one. Messages between
+    /// two ranks keep their order.
     fn receive_from(&self, source: usize) -> Option<Post> {
         self.receives.iter().find(|&&(_, from)| from == source).map(|&(post, _)| post)
     }
@@ -215,7 +212,7 @@ mod tests {
     use super::*;
     use crate::schedule::{Buffer::*, Builder};
 
-    /// The steps of programs that are written rank by rank, over one block for each rank.
+    /// The number of steps of the programs that `write` writes for N ranks, over one block for each rank.
     fn steps_of<const N: usize>(write: impl Fn(usize, &mut Builder)) -> usize {
         let program = |rank| {
             let mut program = Builder::new(rank, N, N);
@@ -267,7 +264,8 @@ mod tests {
 
     #[test]
     fn what_was_ready_first_is_received_first() {
-        // What rank 3 awaits of rank 2 comes in the second step; meanwhile it hears of rank 1, for whom it asked later.
+        // Rank 2's message reaches rank 3 in the second step. Rank 3 receives from rank 1 first, though it
+        // posted that receive later.
         let relayed = |rank: usize, program: &mut Builder| match rank {
             0 => send(program, 2),
             1 => send(program, 3),
@@ -286,7 +284,7 @@ mod tests {
 
     #[test]
     fn of_what_is_ready_together_the_first_posted_is_received_first() {
-        // Rank 0 asks for what rank 2 sends first, who then has another message for rank 3.
+        // Rank 2 sends to rank 0 first, whose first receive is for this message, and then to rank 3.
         let programs = |rank: usize, program: &mut Builder| match rank {
             0 => {
                 receive(program, 2);
@@ -304,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_send_that_cannot_travel_is_overtaken() {
-        // Rank 1 is ready for rank 0 only when it has heard of rank 2, whom rank 0 tells second.
+        // Rank 1 posts its receive from rank 0 last: first rank 2 needs the second message of rank 0.
         let crossed = |rank: usize, program: &mut Builder| match rank {
             0 => {
                 send(program, 1);
@@ -373,7 +371,7 @@ mod tests {
 
     #[test]
     fn flags_and_messages_take_their_steps_side_by_side() {
-        // Rank 2 sees a flag while a message travels to rank 1, who then raises one.
+        // Rank 2 sees a flag while a message travels to rank 1, and rank 1 then raises one.
         let both = |rank: usize, program: &mut Builder| match rank {
             0 => {
                 program.notify(0);

@@ -1,4 +1,4 @@
-//! Plans of calls of which no more is known than how long they are: all blocks are alike, and elements are bytes.
+//! Plans of calls of which only the length is known: all blocks are alike, and elements are bytes.
 
 use super::Plan;
 use super::binding::{Counts, bind, bind_two_groups};
@@ -7,8 +7,8 @@ use crate::schedule::Layout;
 use std::ops::Range;
 
 impl Plan {
-    /// The plan of a rank for a vector of so many bytes, or for blocks of so many each; of a reduce-scatter between two
-    /// groups these are the blocks of the first. No lengths are exchanged before.
+    /// Returns a rank's plan for a vector of `bytes` bytes, or for blocks of `bytes` bytes. In a reduce-scatter between
+    /// two groups these are the first group's blocks. No lengths are exchanged beforehand.
     pub fn of_even_call(algorithm: &Algorithm, problem: &Problem, rank: usize, bytes: usize) -> Plan {
         let first = problem.group(rank).start;
         let seen = if first == 0 { problem.known_to(rank) } else { problem.exchanged() };
@@ -35,7 +35,7 @@ impl Plan {
     }
 }
 
-/// The counts of a vector that is cut for the ranks of a group, and that of a rank's part.
+/// Returns the counts of a vector that is cut for the ranks of a group, and those of a rank's part.
 fn parts(vector: usize, group: usize, rank: usize) -> (Counts, Counts) {
     let layout = Layout::Balanced { elements: vector, blocks: group };
     let places = |rank: usize| {

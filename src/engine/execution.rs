@@ -1,4 +1,4 @@
-//! The interpreter: one rank's plan, operation by operation, resumable at every wait.
+//! The interpreter: carries out one rank's plan, operation by operation, and can resume at every wait.
 
 use super::plan::{Operation, Plan};
 use super::repetition::Time;
@@ -8,22 +8,22 @@ use super::{Loop, Region, Transport};
 #[derive(Clone, Debug, Default)]
 pub struct Execution {
     position: usize,
-    /// Stripes of the present kind that have ended.
+    /// Number of ended stripes of the present kind.
     ended: usize,
-    /// By how many elements the caller's buffers are further on than in the plan.
+    /// By how many elements accesses to the caller's buffers are shifted from those in the plan.
     shift: usize,
-    /// The loop that is being carried out.
+    /// The loop in progress.
     inner: Option<Box<(Time, Execution)>>,
 }
 
 impl Execution {
-    /// Goes on to the end of a plan, blocking in waits. After an error, posts may be outstanding.
+    /// Continues to the end of a plan and blocks in waits. After an error, posts may be outstanding.
     pub fn finish<T: Transport>(&mut self, plan: &Plan, transport: &mut T) -> Result<(), T::Error> {
         self.drive::<T, true>(plan, transport)?;
         Ok(())
     }
 
-    /// Goes on until a wait finds its posts incomplete, or to the end; says whether the end was reached.
+    /// Continues to the end, or to a wait whose posts are incomplete. Returns whether the end was reached.
     pub fn advance<T: Transport>(&mut self, plan: &Plan, transport: &mut T) -> Result<bool, T::Error> {
         self.drive::<T, false>(plan, transport)
     }
@@ -101,7 +101,7 @@ impl Execution {
         Ok(true)
     }
 
-    /// Goes on with a loop, each time of which is bound when its turn comes.
+    /// Continues with a loop. Each iteration is bound when its turn comes.
     #[inline(never)]
     fn repeat<T: Transport, const BLOCKS: bool>(
         &mut self,

@@ -19,19 +19,18 @@ use crate::schedule::Schedule;
 use std::collections::HashMap;
 use std::fmt;
 
-/// The plans of all ranks, whose elements are bytes. Displays as a GOAL schedule; each plan is made when it is written.
+/// The plans of all ranks, with bytes as elements. Displays as a GOAL schedule; each plan is made when it is written.
 ///
-/// The k-th message from one rank to another bears the tag k, whatever order a simulator starts them in. A wait is a
-/// `calc 0`; a copy or a reduction is a `calc` of as many units as it has bytes. Formatting fails at flags; ask
-/// [`is_expressible_in_goal`] before.
+/// The k-th message from one rank to another has the tag k, in whatever order a simulator starts the messages. A wait
+/// is a `calc 0`. A copy or a reduction is a `calc` with one unit for each byte. Formatting fails at flags: check
+/// [`is_expressible_in_goal`] first.
 pub struct Goal<Planner> {
-    /// How many ranks there are.
     pub ranks: usize,
-    /// The plan of a rank.
+    /// Returns the plan of a rank.
     pub plan: Planner,
 }
 
-/// Whether a schedule can be said in GOAL, which has messages and work of a rank, but no memory that ranks share.
+/// Whether GOAL can express a schedule. GOAL has messages and local work, but no memory that ranks share.
 pub fn is_expressible_in_goal(schedule: &Schedule) -> bool {
     schedule.slots == 0
 }
@@ -50,16 +49,16 @@ impl<Planner: Fn(usize) -> Plan> fmt::Display for Goal<Planner> {
     }
 }
 
-/// A rank's program that is being written.
+/// The program of a rank while it is written.
 struct Program<'a, 'formatter> {
     formatter: &'a mut fmt::Formatter<'formatter>,
-    /// How many labels there are.
+    /// Number of labels so far.
     labels: usize,
-    /// What has to be done before anything that follows.
+    /// The label of the operation that must be done before anything that follows.
     last: Option<usize>,
-    /// The labels of posts. Those of messages without data are never started.
+    /// The labels of posts. Messages without data have none, because they are never started.
     posts: HashMap<u32, usize>,
-    /// How many messages there were to (true) or from (false) each peer.
+    /// Number of messages so far to (true) or from (false) each peer.
     tags: HashMap<(bool, u32), u32>,
 }
 
@@ -78,7 +77,7 @@ impl Program<'_, '_> {
             Operation::Copy { source, rows, .. } => self.work(rows.number() * source.elements),
             Operation::Reduce { elements, rows, .. } => self.work(rows.number() * elements),
         })?;
-        // LogGOPSim wants an operation of every rank.
+        // LogGOPSim requires an operation of every rank.
         if self.labels == 0 { self.label(format_args!("calc 0")).map(drop) } else { Ok(()) }
     }
 
@@ -111,7 +110,7 @@ impl Program<'_, '_> {
         Ok(())
     }
 
-    /// Writes an operation that begins when the last one that blocks is done, and returns its label.
+    /// Writes an operation that starts when the last blocking operation is done. Returns its label.
     fn label(&mut self, operation: fmt::Arguments) -> Result<usize, fmt::Error> {
         let label = self.labels;
         self.labels += 1;
@@ -149,7 +148,7 @@ mod tests {
         word.strip_prefix('l').unwrap().parse().unwrap()
     }
 
-    /// Reads what the grammar of LogGOPSim allows, as far as it is used here.
+    /// Reads the part of LogGOPSim's grammar that is used here.
     fn read(text: &str) -> Vec<Vec<Line>> {
         let mut lines = text.lines().filter(|line| !line.starts_with("//"));
         let ranks: usize = lines.next().unwrap().strip_prefix("num_ranks ").unwrap().parse().unwrap();
@@ -175,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Its messages, each at the rank that sends it or at the one that receives it: from, to, tag, bytes.
+    /// Returns the messages of a program, by its sends or its receives: from, to, tag, bytes.
     fn messages(programs: &[Vec<Line>], verb: &str) -> HashSet<(usize, usize, usize, usize)> {
         let mut found = HashSet::new();
         for (rank, program) in programs.iter().enumerate() {
@@ -195,8 +194,8 @@ mod tests {
         found
     }
 
-    /// Runs the schedule: an operation is done when those that it requires are, a receive when its message was sent.
-    /// Fails if some can never be done.
+    /// Runs the schedule. An operation is done once those that it requires are done, a receive once its
+    /// message was sent. Fails if some operations can never be done.
     fn run_to_its_end(programs: &[Vec<Line>]) {
         let mut sent = HashSet::new();
         let mut done: Vec<HashSet<usize>> = vec![HashSet::new(); programs.len()];

@@ -1,4 +1,4 @@
-//! All ranks in one process: a transport for tests that delivers messages, and lets flags be seen, in a seeded random order.
+//! Runs all ranks in one process: a test transport that delivers messages, and shows flags, in a seeded random order.
 
 use super::turns::Turns;
 use super::{CACHE_LINE, Execution, LentCopy, Memory, Plan, Region, Slots, Transport};
@@ -18,22 +18,22 @@ pub enum Semantics {
     Rendezvous,
 }
 
-/// The bytes of data of one element, with gaps and any lower bound.
+/// The layout of one element: contiguous pieces of data, with gaps and any lower bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementType {
-    /// Offset from the element's address and length of each contiguous piece, in the order in which they travel.
+    /// Offset from the element's address and length of each piece, in the order in which the pieces travel.
     pub pieces: Vec<(isize, usize)>,
-    /// Distance of consecutive elements in bytes.
+    /// Bytes from the start of an element to that of the next.
     pub extent: isize,
 }
 
 impl ElementType {
-    /// Elements of `bytes` contiguous bytes.
+    /// Returns a type of `bytes` contiguous bytes.
     pub fn contiguous(bytes: usize) -> Self {
         ElementType { pieces: vec![(0, bytes)], extent: bytes as isize }
     }
 
-    /// So many consecutive elements, taken as one.
+    /// Returns a type of `elements` consecutive elements of this one.
     pub fn repeated(&self, elements: usize) -> Self {
         let copy = |index: usize| {
             let shift = index as isize * self.extent;
@@ -45,31 +45,31 @@ impl ElementType {
         }
     }
 
-    /// Bytes of data.
+    /// Returns the bytes of data in an element.
     pub fn bytes(&self) -> usize {
         self.pieces.iter().map(|piece| piece.1).sum()
     }
 }
 
-/// Memory of a buffer, and where in it the elements are.
+/// The memory of a buffer, and the places of the elements in it.
 #[derive(Clone, Debug)]
 pub struct Area {
     /// The memory, gaps included.
     pub bytes: Vec<u8>,
-    /// Where each byte of data is, in the order in which the data travel.
+    /// The place of each byte of data in `bytes`, in the order in which the data travel.
     positions: Vec<usize>,
-    /// How many bytes of data precede each element; at the end, how many there are.
+    /// How many bytes of data precede each element; at the end, how many there are in all.
     starts: Vec<usize>,
 }
 
 impl Area {
-    /// Memory for `elements` elements of one type, filled with a byte.
+    /// Returns memory for `elements` elements of one type, filled with `byte`.
     pub fn filled(element: &ElementType, elements: usize, byte: u8) -> Self {
         let addresses = (0..elements as isize).map(|index| index * element.extent);
         Area::placed(addresses.map(|address| (address, element)), byte)
     }
 
-    /// Memory for elements at addresses of their own, filled with a byte.
+    /// Returns memory for elements at the given addresses, filled with `byte`.
     pub fn placed<'a>(elements: impl Iterator<Item = (isize, &'a ElementType)>, byte: u8) -> Self {
         let mut addresses = Vec::new();
         let mut starts = vec![0];
@@ -85,7 +85,7 @@ impl Area {
         Area { bytes: vec![byte; length], positions, starts }
     }
 
-    /// The data of some elements, without gaps.
+    /// Returns the data of some elements, without gaps.
     pub fn gather(&self, offset: usize, elements: usize) -> Vec<u8> {
         self.positions(offset, elements).iter().map(|&at| self.bytes[at]).collect()
     }
@@ -104,17 +104,17 @@ impl Area {
 /// An operator on the data of one element: left, right, result.
 pub type Operator<'a> = &'a dyn Fn(&[u8], &[u8]) -> Vec<u8>;
 
-/// A rank's send, receive and scratch buffer.
+/// A rank's send, receive and scratch buffer, in this order.
 pub type Areas = [Area; 3];
 
 /// Why a collective did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// No rank can go on and no message or flag is on its way.
+    /// No rank can go on, and no message or flag is in flight.
     Deadlock,
-    /// A message is longer or shorter than its receive: sender, receiver.
+    /// A message is longer or shorter than its receive. The fields are sender and receiver.
     Length(usize, usize),
-    /// A message was sent that nobody received: sender, receiver.
+    /// A message was sent, but never received. The fields are sender and receiver.
     Unreceived(usize, usize),
 }
 
@@ -134,17 +134,15 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// One collective of all ranks.
+/// One collective call of all ranks.
 pub struct Call<'a> {
-    /// What each rank does.
+    /// The plan of each rank.
     pub plans: &'a [Plan],
-    /// Each rank's memory.
     pub areas: &'a mut [Areas],
-    /// The operator of reductions.
     pub operator: Operator<'a>,
 }
 
-/// Runs all ranks to the end, interleaved and delivering in an order drawn from `seed`.
+/// Runs all ranks to the end. `seed` determines the order of ranks and of deliveries.
 pub fn run(
     plans: &[Plan],
     areas: &mut [Areas],
@@ -155,7 +153,7 @@ pub fn run(
     run_all(&mut [Call { plans, areas, operator }], semantics, seed)
 }
 
-/// Runs several collectives, one after another on each rank, although ranks need not wait for each other in between.
+/// Runs several collectives, one after another on each rank. Ranks need not wait for each other in between.
 pub fn run_all(calls: &mut [Call], semantics: Semantics, seed: u64) -> Result<(), Failure> {
     let Some(size) = calls.first().map(|call| call.plans.len()) else { return Ok(()) };
     let network = RefCell::new(Network::new(size, semantics));
@@ -181,7 +179,7 @@ pub fn run_all(calls: &mut [Call], semantics: Semantics, seed: u64) -> Result<()
         }
         let quiet = !moved && before == network.borrow().events;
         idle_turns = if quiet { idle_turns + 1 } else { 0 };
-        // A rank that can go on is drawn sooner or later; so many quiet draws in a row mean that there is none.
+        // A rank that can go on is drawn sooner or later. So many quiet draws in a row mean that no rank can.
         if idle_turns > 64 * size + 1000 {
             return Err(Failure::Deadlock);
         }
@@ -208,28 +206,28 @@ fn begin<'a>(call: &'a mut Call, network: &'a RefCell<Network>, node: &'a RefCel
     begun.collect()
 }
 
-/// The memory that the ranks of a node share. All are on one.
+/// The memory that the ranks share; all ranks are on one node.
 struct Node {
     /// By class of slots, bank and rank.
     banks: HashMap<(usize, usize, usize), Bank>,
-    /// By rank and class of slots, where it is and what it has published.
+    /// By rank and class of slots: the rank's turn, and how many ended stripes it has published.
     turns: Vec<[(Turns, u64); CLASSES]>,
     /// By rank and slot.
     lent: HashMap<(usize, usize), Lent>,
-    /// Decides who sees late what has changed.
+    /// Decides which ranks see a change late.
     random: Random,
 }
 
-/// Slots in lines, those apart from their flags, and what is lent.
+/// The classes of slots: in lines, apart from their flags, and lent.
 const CLASSES: usize = 3;
 
-/// So few that they are soon used again.
+/// Few banks, so tests soon reuse them.
 const BANKS: [usize; CLASSES] = [2, 2, 1];
 
-/// What a rank has lent, until all have copied it.
+/// A block that a rank has lent, until all others have copied it.
 struct Lent {
     data: Vec<u8>,
-    /// A buffer of the rank's, and which of its bytes of data these are; none of a copy.
+    /// The lent buffer of the rank, and the lent range of its bytes of data. `None` for a copy.
     place: Option<(usize, Range<usize>)>,
 }
 
@@ -246,14 +244,14 @@ impl Node {
         Node { banks: HashMap::new(), turns, lent: HashMap::new(), random }
     }
 
-    /// The flag of a slot of `owner`, as `rank` sees it in its stripe.
+    /// Returns the flag of a slot of `owner`, as `rank` sees it in its stripe.
     fn flag(&mut self, rank: usize, class: usize, owner: usize, slot: u32) -> &mut u64 {
         let flags = &mut self.bank(rank, class, owner).flags;
         flags.resize(flags.len().max(slot as usize + 1), 0);
         &mut flags[slot as usize]
     }
 
-    /// The first bytes of a slot of `owner`, as `rank` sees it in its stripe.
+    /// Returns the first `bytes` bytes of a slot of `owner`, as `rank` sees it in its stripe.
     fn slot(&mut self, rank: usize, slots: Slots, (owner, slot): (usize, usize), bytes: usize) -> &mut [u8] {
         let (stride, most) = match slots {
             Slots::Lines => (CACHE_LINE, CACHE_LINE),
@@ -286,7 +284,7 @@ impl Node {
         self.lent.keys().any(|&(owner, _)| owner == rank)
     }
 
-    /// Whether some bytes of data of a rank's buffer are lent.
+    /// Whether any of these bytes of data of a rank's buffer are lent.
     fn is_lent(&self, rank: usize, (index, data): (usize, &Range<usize>)) -> bool {
         self.lent.iter().any(|(&(owner, _), lent)| match &lent.place {
             Some((lent_index, lent)) => {
@@ -309,13 +307,13 @@ fn class_of(slots: Slots) -> usize {
 struct Network {
     size: usize,
     semantics: Semantics,
-    /// By sender, then receiver: sent and not yet arrived.
+    /// By sender, then receiver: messages that were sent and have not arrived.
     on_the_way: Vec<VecDeque<(Post, Vec<u8>)>>,
-    /// By sender, then receiver: arrived and not yet taken.
+    /// By sender, then receiver: messages that have arrived and no receive has taken.
     arrived: Vec<VecDeque<(Post, Vec<u8>)>>,
-    /// By rank: sends whose message was not yet taken.
+    /// By rank: sends whose message no receive has taken.
     unfinished_sends: Vec<Vec<Post>>,
-    /// Counts what changed, to notice when nothing does.
+    /// Counts changes, to notice when nothing changes.
     events: u64,
 }
 
@@ -374,12 +372,12 @@ struct Port<'a> {
     plan: &'a Plan,
     staging: Vec<u8>,
     areas: &'a mut Areas,
-    /// Posted and not yet matched, in order.
+    /// Posted receives without a message so far, in order.
     receives: VecDeque<(Post, u32, Region)>,
 }
 
 impl Port<'_> {
-    /// A buffer of the rank's own, and which of its bytes of data are in a region.
+    /// Returns the index of one of the rank's own buffers, and the range of its bytes of data that a region covers.
     fn data(&self, buffer: Buffer, region: Region) -> (usize, Range<usize>) {
         let index = buffer.private().expect("slots are read and written by their bytes");
         let (start, end) = (region.offset, region.offset + region.elements);
@@ -421,7 +419,7 @@ impl Port<'_> {
         }
     }
 
-    /// Reads so many bytes, if it is a slot; else all that the region has.
+    /// Reads `bytes` bytes of a slot, or all bytes of another region.
     fn read_bytes(&self, region: Region, bytes: usize) -> Vec<u8> {
         match region.memory {
             Memory::Buffer(Buffer::Shared(owner)) if self.slots() == Slots::Lent => {
@@ -446,7 +444,7 @@ impl Port<'_> {
         self.plan.slots.expect("the plan says how its slots lie")
     }
 
-    /// Whether what has happened is seen already.
+    /// Whether the rank already sees an event that has happened. Chance decides.
     fn is_seen(&self, happened: bool) -> bool {
         let seen = happened && self.node.borrow_mut().random.below(2) == 0;
         self.network.borrow_mut().events += u64::from(seen);
@@ -485,7 +483,7 @@ impl Transport for Port<'_> {
         Ok(())
     }
 
-    /// Cannot block: whoever would complete the posts runs in this very thread.
+    /// Cannot block: the ranks that would complete the posts run on this very thread.
     fn wait(&mut self, posts: &[Post]) -> Result<(), Failure> {
         if self.test(posts)? { Ok(()) } else { Err(Failure::Deadlock) }
     }
@@ -544,7 +542,7 @@ impl Transport for Port<'_> {
         Ok(self.is_seen(is_raised))
     }
 
-    /// Cannot block, as [`Port::wait`].
+    /// Cannot block, like [`Port::wait`].
     fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Failure> {
         if self.is_notified(rank, slot, times)? { Ok(()) } else { Err(Failure::Deadlock) }
     }
@@ -554,7 +552,7 @@ impl Transport for Port<'_> {
         Ok(self.is_seen(is_free))
     }
 
-    /// Cannot block, as [`Port::wait`].
+    /// Cannot block, like [`Port::wait`].
     fn await_free_slots(&mut self) -> Result<(), Failure> {
         if self.are_slots_free()? { Ok(()) } else { Err(Failure::Deadlock) }
     }
@@ -567,7 +565,7 @@ impl Transport for Port<'_> {
     }
 }
 
-/// A region that is not a slot: these do not say how long they are.
+/// Returns a region that is not a slot, because the region of a slot does not know its length.
 fn known_length(regions: &[Region]) -> Region {
     let is_known = |region: &&Region| !matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
     *regions.iter().find(is_known).expect("slots meet other memory only")

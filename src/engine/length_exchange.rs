@@ -1,10 +1,11 @@
-//! Calls in two stages: before the data can move, the ranks tell each other lengths of blocks.
+//! Calls in two stages: before the data can move, the ranks exchange the lengths of blocks.
 //!
-//! The first stage is a plan like any other, over numbers. The lengths of all blocks travel by the very schedule that is
-//! to bring the blocks, so that each number comes to lie where its block will; the longest block is found by an allreduce.
-//! What the first stage leaves behind completes the binding of the second.
+//! The first stage is a plan over numbers. Block lengths travel by the same schedule that later moves the
+//! blocks, so each number arrives where its block will. An allreduce finds the longest block. The results of
+//! the first stage complete the binding of the second stage.
 //!
-//! In slots, short blocks travel with their lengths. If the blocks of all ranks are short, the call has no second stage.
+//! In slots, short blocks travel with their lengths. If the blocks of all ranks are short, the call has no
+//! second stage.
 
 use super::{Binding, Memory, Plan, Region, SlotBounds, View};
 use crate::algorithms::{Algorithm, Problem, Requirement};
@@ -12,57 +13,57 @@ use crate::schedule::{Buffer, Builder, Layout, Run, Schedule, SlotKind, Step};
 use std::iter;
 use std::sync::{Arc, Mutex};
 
-/// The first stage of one rank's calls of one shape, and what the second is planned from.
+/// The first stage of one rank's calls of one shape, and the inputs for planning the second stage.
 ///
-/// Schedules of both stages are verified, each for itself. They need no more tags than one: a rank begins the second stage
-/// when its first is complete, so between two ranks all messages of the first precede those of the second.
+/// The schedules of the two stages are verified separately. One tag is enough for both: a rank starts the second stage
+/// when its first is complete. So between two ranks all messages of the first stage precede those of the second.
 #[derive(Debug)]
 pub struct LengthExchange {
-    /// The first stage. It touches nothing but its receive buffer, of 64-bit numbers; its operator is the maximum.
+    /// The first stage. It only accesses its receive buffer, of 64-bit numbers. Its operator is the maximum.
     pub plan: Plan,
-    /// What that buffer holds before, in bytes: the lengths of all blocks of the send buffer, of scratch memory and of the
-    /// receive buffer as far as the rank knows them, in slots each with the longest one that the rank sends and room for the
-    /// block; or only, in the last place, the length of its longest block.
+    /// The initial content of that buffer, in bytes: the lengths of all blocks in the send buffer, scratch and receive
+    /// buffer, as far as the rank knows them. In slots, the longest block that the rank sends and room for the block
+    /// follow each length. If only the longest block matters, the last number is the length of the rank's longest one.
     pub numbers: Vec<u64>,
-    /// The blocks that this rank writes into its slots with their lengths; empty if one of them is too long.
+    /// The blocks that this rank writes into its slots with their lengths. Empty if one of them is too long.
     pub carried: Vec<Carried>,
     /// Where this rank expects the blocks that arrive with their lengths.
     pub delivered: Vec<Carried>,
-    /// How many numbers there are of each block.
+    /// Numbers for each block.
     width: usize,
-    /// Of the second stage.
+    /// The schedule of the second stage.
     schedule: Arc<Schedule>,
-    /// What the call's arguments say.
+    /// The binding by the call's arguments.
     binding: Binding,
     use_of_lengths: UseOfLengths,
-    /// The last answer. Programs repeat themselves.
+    /// The last second stage, because programs repeat their calls.
     last: Mutex<Option<Arc<DataPlan>>>,
 }
 
 /// A block that travels with its length.
 #[derive(Debug)]
 pub struct Carried {
-    /// Where its length is among the numbers.
+    /// The index of its length among the numbers.
     pub length: usize,
-    /// Where it is in the caller's buffer.
+    /// Its place in the caller's buffer.
     pub region: Region,
 }
 
 impl Carried {
-    /// Where its bytes begin among the numbers.
+    /// Returns the index among the numbers at which its bytes start.
     pub fn data(&self) -> usize {
         self.length + LENGTHS_IN_SLOTS
     }
 }
 
-/// What lengths are exchanged for.
+/// What the ranks need lengths for.
 #[derive(Debug)]
 enum UseOfLengths {
-    /// Blocks in scratch memory are as long as what passes through.
+    /// A block in scratch memory is as long as the block that passes through it.
     OfScratch,
-    /// Blocks in scratch memory are as long as the longest block.
+    /// A block in scratch memory is as long as the longest block of any rank.
     Padding,
-    /// All ranks cut blocks alike, in slots of these bounds. The binding counts in bytes; so does every plan, if it must.
+    /// All ranks cut blocks alike. `bytes` is the binding in bytes; `counts_bytes` makes every plan use it.
     Stripes { bounds: SlotBounds, bytes: Binding, counts_bytes: bool },
 }
 
@@ -71,17 +72,16 @@ enum UseOfLengths {
 pub struct DataPlan {
     /// The lengths that the first stage left in its receive buffer.
     learnt: Vec<u64>,
-    /// What moves the data.
     pub plan: Plan,
-    /// Whether a block is longer than its place in the receive buffer, so that only its beginning is delivered.
+    /// Whether a block is longer than its place in the receive buffer. If so, only its beginning is delivered.
     pub is_truncated: bool,
 }
 
-/// In slots each length comes with the longest block of who shows it.
+/// Numbers in a slot before the block: its length, and the longest block of the rank that shows it.
 const LENGTHS_IN_SLOTS: usize = 2;
 
 impl LengthExchange {
-    /// The exchange that must precede a schedule of the algorithm, if any; `binding` is what the arguments say.
+    /// Returns the exchange that must precede `schedule`, if any. `binding` comes from the call's arguments.
     pub fn new(
         algorithm: &Algorithm,
         problem: &Problem,
@@ -112,8 +112,8 @@ impl LengthExchange {
         })
     }
 
-    /// The same for a schedule that uses slots of these bounds. The bindings are what the arguments say, in elements and in bytes.
-    /// `counts_bytes`: whether the elements of buffers are bytes, however short blocks are.
+    /// Like [`LengthExchange::new`], for a schedule with slots. The bindings come from the call's arguments, in
+    /// elements and in bytes. `counts_bytes`: whether the elements of buffers are bytes, however short blocks are.
     pub fn in_slots(
         algorithm: &Algorithm,
         problem: &Problem,
@@ -124,7 +124,7 @@ impl LengthExchange {
     ) -> Option<LengthExchange> {
         let exchange = algorithm.exchange_of_lengths(problem, schedule.rank)?;
         let exchange = Schedule { slot_kind: SlotKind::Apart, ..exchange };
-        // All the room in a cache line beside the flag.
+        // A cache line has this much room beside the flag.
         let width = (bounds.line / size_of::<u64>()).max(LENGTHS_IN_SLOTS);
         let shown = if shows_results(schedule) { Buffer::Recv } else { Buffer::Send };
         let longest = lengths(schedule, elements, shown).into_iter().max().unwrap_or(0);
@@ -160,18 +160,18 @@ impl LengthExchange {
         })
     }
 
-    /// Whether all blocks have arrived with their lengths; all ranks get the same answer. `numbers`: the receive buffer after the first stage.
+    /// Whether all blocks arrived with their lengths; all ranks agree. `numbers`: the result of the first stage.
     pub fn have_gone_along(&self, numbers: &[u64]) -> bool {
         matches!(self.use_of_lengths, UseOfLengths::Stripes { .. })
             && self.longest_of(numbers) <= bytes_that_go_along(self.width)
     }
 
-    /// The lengths in the receive buffer of the first stage.
+    /// Returns the lengths in the receive buffer of the first stage.
     pub fn lengths(&self, numbers: &[u64]) -> impl Iterator<Item = u64> {
         numbers.chunks_exact(self.width).flat_map(|block| block.iter().copied().take(LENGTHS_IN_SLOTS))
     }
 
-    /// The second stage, from what the first left in its receive buffer.
+    /// Returns the second stage for the numbers that the first stage left in its receive buffer.
     pub fn data(&self, numbers: &[u64]) -> Arc<DataPlan> {
         let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match &*last {
@@ -185,24 +185,24 @@ impl LengthExchange {
         }
     }
 
-    /// Whether a second stage was planned from the same lengths.
+    /// Whether the second stage was planned from the same lengths.
     pub fn is_known(&self, stage: &DataPlan, numbers: &[u64]) -> bool {
         self.lengths(numbers).eq(stage.learnt.iter().copied())
     }
 
-    /// The longest block of any rank.
+    /// Returns the length of the longest block of any rank.
     fn longest_of(&self, numbers: &[u64]) -> u64 {
-        // The root of a scatter receives no lengths, so it takes its own.
+        // The root of a scatter receives no lengths, so its own also count.
         let own = self.numbers.chunks_exact(self.width);
         self.told(numbers).chain(own).map(|of_block| of_block[1]).max().unwrap_or(0)
     }
 
-    /// For each block that this rank receives: its length, the longest block of its sender, and room for the block.
+    /// Returns, for each block that this rank receives: its length, its sender's longest block, room for the block.
     fn told<'a>(&self, numbers: &'a [u64]) -> std::slice::ChunksExact<'a, u64> {
         numbers[numbers.len() - self.schedule.blocks * self.width..].chunks_exact(self.width)
     }
 
-    /// The plan of the second stage, and whether it delivers only the beginning of a block.
+    /// Returns the plan of the second stage, and whether the plan delivers only the beginning of a block.
     fn planned(&self, numbers: &[u64]) -> (Plan, bool) {
         match &self.use_of_lengths {
             UseOfLengths::OfScratch => self.planned_with_lengths(numbers),
@@ -217,7 +217,7 @@ impl LengthExchange {
     }
 
     fn planned_with_lengths(&self, numbers: &[u64]) -> (Plan, bool) {
-        // After the lengths of scratch blocks, those of what arrives, for the case that it has to go to scratch as well.
+        // The lengths of arriving blocks follow, because arriving blocks may have to go to scratch as well.
         let blocks = self.schedule.blocks;
         let scratch = Layout::packed(numbers[blocks..].iter().map(|&length| length as usize));
         let [arriving, expected] = [numbers, &self.numbers].map(|numbers| &numbers[numbers.len() - blocks..]);
@@ -229,12 +229,12 @@ impl LengthExchange {
         (plan, is_truncated)
     }
 
-    /// A plan with bytes in scratch memory.
+    /// Returns a plan whose scratch memory has bytes as elements.
     fn plan_with(&self, schedule: &Schedule, scratch: Layout) -> Plan {
         Plan::new(schedule, &Binding { scratch: View::new(scratch, 1), ..self.binding.clone() })
     }
 
-    /// Who receives a block of another length than it expects takes no more of a slot than was shown.
+    /// A rank that receives a block of an unexpected length takes no more from a slot than its sender showed.
     fn planned_in_slots(
         &self,
         numbers: &[u64],
@@ -258,7 +258,7 @@ impl LengthExchange {
             is_expected &= arriving[block] == expected;
         }
         let bytes = Binding { scratch: scratch.clone(), ..bytes.clone() };
-        // Who copies what is lent sees how long it is.
+        // A rank that copies a lent block sees its length.
         let is_expected = is_expected || schedule.slot_kind == SlotKind::Lent;
         let plan = match is_expected && !counts_bytes {
             true => {
@@ -278,17 +278,17 @@ impl LengthExchange {
 
 const NO_DATA: Region = Region { offset: 0, memory: Memory::Buffer(Buffer::Recv), elements: 0 };
 
-/// The longest block that travels with its length, in bytes. `width`: the numbers for each block.
+/// Returns the longest block in bytes that can travel with its length. `width` is the numbers for each block.
 fn bytes_that_go_along(width: usize) -> u64 {
     ((width - LENGTHS_IN_SLOTS) * size_of::<u64>()) as u64
 }
 
-/// The bytes of the blocks of a buffer, as far as the arguments say.
+/// Returns the bytes of a buffer's blocks, as far as the arguments say.
 fn lengths(schedule: &Schedule, binding: &Binding, buffer: Buffer) -> Vec<u64> {
     (0..schedule.blocks).map(|block| binding.bytes(buffer.block(block)) as u64).collect()
 }
 
-/// Whether a rank shows blocks of its receive buffer, for it has no others.
+/// Whether a rank shows blocks of its receive buffer, because it has no others.
 fn shows_results(schedule: &Schedule) -> bool {
     schedule.steps.iter().any(|step| {
         matches!(step, Step::Copy { source, target }
@@ -296,7 +296,7 @@ fn shows_results(schedule: &Schedule) -> bool {
     })
 }
 
-/// The blocks of the receive buffer that copies write.
+/// Returns the blocks of the receive buffer that copies write.
 fn written_results(schedule: &Schedule) -> impl Iterator<Item = usize> {
     let written = |step: &Step| match step {
         Step::Copy { target, .. } if target.buffer == Buffer::Recv => target.indices(),
@@ -305,7 +305,7 @@ fn written_results(schedule: &Schedule) -> impl Iterator<Item = usize> {
     schedule.steps.iter().flat_map(written)
 }
 
-/// The most bytes that are taken of each block of the send buffer: of one that goes to the receive buffer, as many as are expected there.
+/// Returns the most bytes to take of each send block: if it goes to the receive buffer, as many as fit there.
 fn most_taken(schedule: &Schedule, binding: &Binding) -> Vec<usize> {
     let mut most = vec![usize::MAX; schedule.blocks];
     for step in &schedule.steps {
@@ -318,7 +318,7 @@ fn most_taken(schedule: &Schedule, binding: &Binding) -> Vec<usize> {
     most
 }
 
-/// A view of the same blocks, each of no more than so many elements.
+/// Returns a view of the same blocks, each cut to at most `most` elements.
 fn cut_to(view: &View, most: &[usize]) -> View {
     let cut = |(block, &most): (usize, &usize)| {
         let range = view.layout.block(block);
@@ -328,13 +328,13 @@ fn cut_to(view: &View, most: &[usize]) -> View {
     View { layout: Layout::Placed(places), ..view.clone() }
 }
 
-/// Blocks of so many 64-bit numbers.
+/// Returns a binding to blocks of `numbers` 64-bit numbers.
 fn numbers_of_blocks(numbers: usize) -> Binding {
     Binding::uniform(View::new(Layout::Uniform { elements: numbers }, size_of::<u64>()))
 }
 
-/// A schedule over one buffer of numbers, so many of each block, in which the blocks of the send buffer are followed by those of scratch
-/// memory, which are zero at first, and those of the receive buffer.
+/// Turns a schedule into one over a single buffer of numbers, `numbers` for each block. The send blocks are
+/// followed by the scratch blocks, which start as zero, and the receive blocks.
 fn over_numbers(
     schedule: Schedule,
     mut sent: Vec<u64>,
@@ -353,8 +353,8 @@ fn over_numbers(
     (moved, sent)
 }
 
-/// The same program, which brings its results to scratch blocks behind those that it uses, and from there to the receive
-/// buffer: whatever the sender says of a block, its place in the receive buffer is what the receiver says.
+/// Moves the results of a program to scratch blocks behind those that it uses, then copies them to the receive buffer.
+/// So a block arrives with the sender's length, and its place in the receive buffer keeps the receiver's length.
 fn with_results_in_scratch(schedule: Schedule) -> Schedule {
     let mut schedule = schedule.unrolled();
     let first = schedule.scratch_blocks();
@@ -388,7 +388,7 @@ fn with_results_in_scratch(schedule: Schedule) -> Schedule {
     schedule.then(results.build())
 }
 
-/// A run of as many blocks, so many further on in a buffer.
+/// Returns the same blocks in `buffer`, `start` blocks further on.
 fn moved_to(run: Run, buffer: Buffer, start: usize) -> Run {
     buffer.blocks(start + run.indices().start..start + run.indices().end)
 }

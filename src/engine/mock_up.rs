@@ -1,123 +1,111 @@
-//! Algorithms made of calls, bound to the elements of one call: what a plan is to a schedule.
+//! Algorithms made of calls, bound to the elements of one call. [`Deeds`] are for them what a plan is for a schedule.
 
 use crate::algorithms::{Act, Algorithm, Area, Call, Calls, Collective, Cut, Parts, Problem, Region};
 use crate::schedule::Layout;
 use std::fmt;
 
-/// How long the blocks of a call are, in elements of each buffer; those of the vector, where there is but one.
+/// The length of the blocks of a call, in elements of each buffer; if it has only a vector, the vector's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
-    /// In the send buffer.
     pub send: usize,
-    /// In the receive buffer.
     pub recv: usize,
-    /// In memory of the algorithm's own: bytes, or where the collective reduces elements.
+    /// In the algorithm's own memory: in bytes, or in elements if the collective reduces.
     pub own: usize,
 }
 
 /// Consecutive elements of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Where.
     pub area: Area,
-    /// The first one's number.
+    /// Number of the first element.
     pub first: usize,
-    /// How many.
     pub elements: usize,
 }
 
-/// A buffer as a call names it.
+/// A buffer as passed to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// Where it is.
     pub area: Area,
-    /// Where in there it begins, in elements.
+    /// Where the buffer starts in the area, in elements.
     pub first: usize,
-    /// How many elements it has.
+    /// Elements of the whole buffer.
     pub elements: usize,
-    /// The elements of each block, or of the vector; 0 where counts differ.
+    /// The elements of each block, or of the vector; 0 if counts differ.
     pub count: usize,
-    /// Where they differ: elements and displacements of the blocks.
+    /// If counts differ: elements and displacements of the blocks.
     pub varying: Option<(Vec<usize>, Vec<usize>)>,
 }
 
-/// The call of a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundCall {
-    /// The collective.
     pub collective: Collective,
-    /// The root, 0 where there is none.
+    /// The root; 0 if the collective has none.
     pub root: usize,
     /// Whether this rank passes `MPI_IN_PLACE`.
     pub in_place: bool,
-    /// Whether a reduction unites bits of bytes, rather than to apply the caller's operator to elements.
+    /// Whether a reduction unites the bits of bytes, instead of applying the caller's operator to elements.
     pub unites: bool,
-    /// The send buffer; that of a reduce-scatter in place is where the result goes.
+    /// The send buffer. For a reduce-scatter in place, this is where the result goes.
     pub send: Option<Side>,
-    /// The receive buffer, or that of a broadcast.
+    /// The receive buffer, or the buffer of a broadcast.
     pub recv: Option<Side>,
 }
 
-/// What a rank does next.
+/// One action of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Copies data from one buffer to another, whose elements may be of different kinds.
+    /// Copies data from the first span to the second, whose elements may be of another type.
     Copy(Span, Span),
     /// Sets all bits to zero.
     Clear(Span),
-    /// Combines: the first is the left operand, the second the right one and the result.
+    /// Reduces: the first span is the left operand, the second is the right operand and the result.
     Reduce(Span, Span),
-    /// Calls a collective.
     Call(BoundCall),
 }
 
-/// What a rank does in one call.
+/// All that a rank does in one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deeds {
-    /// One after the other.
+    /// The deeds, one after the other.
     pub deeds: Vec<Deed>,
-    /// How many elements of its own memory it needs for all blocks, and for its own one.
+    /// Elements of the algorithm's own memory: for all blocks, and for the rank's own block.
     pub memory: [usize; 2],
-    /// How many counts and displacements its calls need at a time.
+    /// The most counts and displacements that one of the calls needs.
     pub numbers: usize,
 }
 
-/// How much memory an algorithm made of calls may have of its own, in bytes.
+/// How much memory an algorithm made of calls may allocate, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// For data.
     pub message: usize,
     /// For counts and displacements, which are ints.
     pub numbers: usize,
 }
 
 impl Limits {
-    /// Those if nobody says otherwise, which are the defaults of Hunold and Carpen-Amarie 2018.
+    /// The limits unless the user sets others: the defaults of Hunold and Carpen-Amarie 2018.
     pub const DEFAULT: Limits = Limits { message: 100_000_000, numbers: 10_000 };
 }
 
-/// Why a call cannot be carried out by calls of others.
+/// Why calls of other collectives cannot replace a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
-    /// Some rank needs more bytes for data than it may have.
+    /// Some rank needs more bytes for data than allowed.
     Message {
-        /// How many it needs.
+        /// Bytes that the rank needs.
         needed: usize,
-        /// How many it may have.
+        /// Bytes that it may have.
         most: usize,
     },
-    /// Some rank needs more bytes for counts and displacements than it may have.
+    /// Some rank needs more bytes for counts and displacements than allowed.
     Numbers {
-        /// How many it needs.
+        /// Bytes that the rank needs.
         needed: usize,
-        /// How many it may have.
+        /// Bytes that it may have.
         most: usize,
     },
-    /// The blocks of a buffer have so many bytes together.
-    BeyondInt {
-        /// How many.
-        bytes: usize,
-    },
+    /// The blocks of a buffer have more bytes together than an int counts.
+    BeyondInt { bytes: usize },
 }
 
 impl fmt::Display for NoRoom {
@@ -137,8 +125,8 @@ impl fmt::Display for NoRoom {
 }
 
 impl Deeds {
-    /// Whether the calls of an algorithm that is made of such, in place of one of so many bytes by the collective's measure, need
-    /// no more memory at any rank than they may have, and no counts that MPI's functions cannot take. The same on all ranks.
+    /// Checks that the calls need no more memory on any rank than `limits` allow, and no counts beyond an int. `bytes`
+    /// is the size of the replaced call by the collective's measure. The result is the same on all ranks.
     ///
     /// # Panics
     /// If the algorithm is not made of calls.
@@ -150,7 +138,7 @@ impl Deeds {
         limits: Limits,
     ) -> Result<(), NoRoom> {
         let longest = match algorithm.contract().cut() {
-            // It may be filled up to a multiple of the ranks.
+            // The vector may be padded to a multiple of the number of ranks.
             Cut::Vector => bytes.saturating_add(size),
             Cut::Ranks | Cut::Pairs | Cut::Edges => bytes.saturating_mul(size),
         };
@@ -168,7 +156,7 @@ impl Deeds {
         Ok(())
     }
 
-    /// Those of a rank in a call with blocks of these lengths.
+    /// Returns what a rank does in a call with blocks of these lengths.
     pub fn new(
         collective: Collective,
         calls: &Calls,
@@ -185,17 +173,17 @@ impl Deeds {
         Deeds { deeds, memory, numbers }
     }
 
-    /// The most memory that a rank needs in calls of so many bytes by the collective's measure: bytes of data, and how many
-    /// counts and displacements. What fills a vector up to equal blocks is counted as if elements were bytes, for how long these
-    /// are not all ranks know.
+    /// Returns the most memory that a rank needs in calls of `bytes` bytes by the collective's measure: bytes
+    /// of data, and the number of counts and displacements. Padding of a vector to equal blocks is counted as
+    /// if elements were bytes, because not all ranks know how long elements are.
     ///
     /// # Panics
     /// If the algorithm is not made of calls.
     pub fn most_memory(algorithm: &Algorithm, size: usize, root: usize, bytes: usize) -> (usize, usize) {
         let calls = algorithm.calls().expect("it is made of calls");
         let lengths = Lengths { send: bytes, recv: bytes, own: bytes };
-        // What the root does, and the others, and rank 0 where calls have a root of their own. Of balanced blocks the last one is
-        // the longest.
+        // The root, rank 0 (the root of calls with a root of their own) and other ranks need different
+        // memory. The last rank has the longest of balanced blocks.
         let ranks = [0, 1, root, root + 1, size - 1].map(|rank| rank % size);
         let needs = ranks.into_iter().flat_map(|rank| {
             [false, true].map(|in_place| {
@@ -210,7 +198,7 @@ impl Deeds {
 }
 
 impl Deed {
-    /// The end of what it touches of an area.
+    /// Returns the end of what the deed accesses in an area.
     fn end_in(&self, wanted: Area) -> usize {
         let of_span = |span: &Span| if span.area == wanted { span.first + span.elements } else { 0 };
         match self {
@@ -231,7 +219,7 @@ impl Deed {
 }
 
 impl BoundCall {
-    /// Whether blocks whose counts differ may be anywhere; those of a reduce-scatter follow each other.
+    /// Whether blocks with differing counts also have displacements. In a reduce-scatter, blocks follow each other.
     pub fn has_displacements(&self) -> bool {
         self.collective != Collective::ReduceScatter
     }
@@ -244,7 +232,7 @@ impl BoundCall {
 struct Binder<'call> {
     collective: Collective,
     parts: Parts,
-    /// Not in place: areas begin with the same block whether the caller has both buffers or one.
+    /// Not in place, so areas start with the same block whether the caller has one buffer or both.
     problem: &'call Problem,
     rank: usize,
     lengths: Lengths,
@@ -260,7 +248,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A vector that is copied to where blocks are longer is filled up with its last element, which any operator knows.
+    /// Copies a vector. If its target is longer, pads it with the last element, which any operator accepts.
     fn copies(&self, from: &Span, to: &Span) -> Vec<Deed> {
         let part = |span: &Span, first: usize, elements: usize| Span {
             first: span.first + first,
@@ -271,7 +259,7 @@ impl Binder<'_> {
             return vec![Deed::Copy(*from, *to)];
         }
         if self.collective == Collective::Bcast {
-            // The caller's elements are of another kind than bytes.
+            // The caller's elements are not bytes, unlike the elements of the algorithm's own memory.
             let data = |span: &Span| match span.area {
                 Area::All => part(span, 0, self.lengths.own),
                 Area::Send | Area::Recv | Area::Own => *span,
@@ -280,7 +268,7 @@ impl Binder<'_> {
         }
         let data = from.elements.min(to.elements);
         let mut copies = vec![Deed::Copy(part(from, 0, data), part(to, 0, data))];
-        // Each copy doubles what there is of the last element.
+        // Each copy doubles the copies of the last element.
         let mut end = data;
         while data > 0 && end < to.elements {
             let elements = (end - data + 1).min(to.elements - end);
@@ -324,7 +312,7 @@ impl Binder<'_> {
         Span { area, first, elements: end - first }
     }
 
-    /// The number of the first block that an area has.
+    /// Returns the number of the first block of an area.
     fn first_block(&self, area: Area) -> usize {
         let blocks = self.problem.size;
         let of = match area {
@@ -337,7 +325,7 @@ impl Binder<'_> {
         of.start
     }
 
-    /// Where a block of an area would start, if its first one were block 0.
+    /// Returns where a block of an area would start if the area's first block were block 0.
     fn start(&self, area: Area, block: usize) -> usize {
         let size = self.problem.size;
         let length = match area {
@@ -369,7 +357,7 @@ mod tests {
     use super::*;
     use crate::algorithms::{Collective, MOCK_UPS};
 
-    /// What the neediest of all ranks needs, in place or not, where elements are bytes.
+    /// Returns the need of the neediest rank, in place or not, with bytes as elements.
     fn needed(algorithm: &Algorithm, size: usize, root: usize, bytes: usize) -> (usize, usize) {
         let lengths = Lengths { send: bytes, recv: bytes, own: bytes };
         let mut most = (0, 0);

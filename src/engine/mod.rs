@@ -1,6 +1,6 @@
-//! Runs schedules: a [`Plan`] binds one to elements, an [`Execution`] carries it out over a [`Transport`].
+//! Runs schedules: a [`Plan`] binds a schedule to elements, an [`Execution`] carries the plan out over a [`Transport`].
 //!
-//! Plan and execution know no pointer; the transport knows the memory, the datatypes, the operator and the wire.
+//! Plans and executions have no pointers. The transport knows the memory, the datatypes, the operator and the network.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ pub use repetition::Loop;
 
 use crate::schedule::{Buffer, Post};
 
-/// Memory that a transport resolves.
+/// Memory that a transport maps to addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Memory {
     /// A buffer of the schedule.
@@ -37,28 +37,24 @@ pub enum Memory {
     Staging,
 }
 
-/// Where elements of one memory begin. Of slots that lie apart the offset is the slot's number.
+/// Where elements of one memory start. In slots that lie apart, the offset is the slot's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the first element.
     pub offset: usize,
-    /// Where.
     pub memory: Memory,
 }
 
-/// Consecutive elements of one memory. An element of [`Memory::Staging`] is a byte. Of slots that lie apart the offset is the slot's number.
+/// Consecutive elements of one memory. In [`Memory::Staging`] an element is a byte. In slots that lie apart,
+/// the offset is the slot's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Number of the first element.
     pub offset: usize,
-    /// Where.
     pub memory: Memory,
-    /// How many elements.
     pub elements: usize,
 }
 
 impl Place {
-    /// So many elements from there on.
+    /// Returns the region of `elements` elements that starts here.
     #[inline]
     pub fn region(self, elements: usize) -> Region {
         let Place { offset, memory } = self;
@@ -67,13 +63,12 @@ impl Place {
 }
 
 impl Region {
-    /// Where it begins.
     pub fn place(self) -> Place {
         let Region { offset, memory, .. } = self;
         Place { offset, memory }
     }
 
-    /// So many elements further on, if it is the caller's.
+    /// Shifts the region by `by` elements if it is in a buffer of the caller.
     #[inline]
     fn shifted(self, by: usize) -> Region {
         let by = if self.memory.is_the_callers() { by } else { 0 };
@@ -87,9 +82,8 @@ impl Memory {
     }
 }
 
-/// What moves bytes for one rank during one collective.
+/// Moves bytes for one rank during one collective.
 pub trait Transport {
-    /// What can go wrong.
     type Error;
 
     /// Starts sending a region. Messages to a peer must not overtake each other.
@@ -112,38 +106,40 @@ pub trait Transport {
         self.wait(&[post])
     }
 
-    /// Blocks until the posts are complete. A post that was waited for before, or was never started, is complete.
+    /// Blocks until the posts are complete. A post that was awaited before, or was never started, counts as complete.
     fn wait(&mut self, posts: &[Post]) -> Result<(), Self::Error>;
 
-    /// Whether the posts are complete; makes progress, but does not block.
+    /// Whether the posts are complete. Makes progress, but does not block.
     fn test(&mut self, posts: &[Post]) -> Result<bool, Self::Error>;
 
-    /// Copies a region to another one that holds at least as many bytes of data, converting between their element types.
+    /// Copies a region to another that holds at least as many bytes of data. Converts between their element types.
     fn copy(&mut self, source: Region, target: Region) -> Result<(), Self::Error>;
 
     /// `target = left ⊕ right`, element by element. The target may be one of the operands.
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Self::Error>;
 
-    /// Tells in a slot of the rank's own where a region lies, or a copy of it: if the copy is needed, or the elements have gaps.
+    /// Publishes in one of the rank's own slots where a region lies, or a copy of it if `copy` says so or
+    /// elements have gaps.
     fn lend(&mut self, region: Region, slot: u32, copy: LentCopy) -> Result<(), Self::Error>;
 
-    /// Raises the flag of a slot of the rank's own. What was written before is seen by whoever sees it raised.
+    /// Raises the flag of one of the rank's own slots. A rank that sees the flag raised also sees everything
+    /// written before.
     fn notify(&mut self, slot: u32) -> Result<(), Self::Error>;
 
-    /// Whether a rank has raised the flag of one of its slots so many times in this stripe; makes progress, but does not
-    /// block.
+    /// Whether a rank has raised the flag of one of its slots `times` times in this stripe. Makes progress,
+    /// but does not block.
     fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Self::Error>;
 
-    /// Blocks until a rank has raised the flag of one of its slots so many times in this stripe.
+    /// Blocks until a rank has raised the flag of one of its slots `times` times in this stripe.
     fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Self::Error>;
 
-    /// Whether the rank's slots may be written in this stripe: nobody reads any more what they held; makes progress, but
-    /// does not block.
+    /// Whether the rank's slots may be written in this stripe, because no peer reads their old content any
+    /// more. Makes progress, but does not block.
     fn are_slots_free(&mut self) -> Result<bool, Self::Error>;
 
     /// Blocks until the rank's slots may be written in this stripe.
     fn await_free_slots(&mut self) -> Result<(), Self::Error>;
 
-    /// Ends a stripe: the rank will read nothing more of it.
+    /// Ends a stripe: the rank will not read anything of it any more.
     fn end_stripe(&mut self);
 }

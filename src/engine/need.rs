@@ -1,17 +1,17 @@
-//! The temporary memory of a call at the rank that takes the most. Every rank computes it from what all ranks know alike, so all of
-//! them come to the same number and may decide by it.
+//! The temporary memory of a call at the rank that needs the most. Every rank computes it from data that all
+//! ranks share, so all ranks get the same number and may base decisions on it.
 
 use super::{Counts, Plan, SlotBounds, bind};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::schedule::Schedule;
 
-/// How a plan uses slots, if it does: bytes from one element to the next, and the bounds of slots.
+/// If a plan uses slots: the bytes from one element to the next, and the bounds of slots.
 pub type InSlots<'a> = Option<(usize, &'a SlotBounds)>;
 
-/// Bytes of data that a call on one group takes in scratch and staging memory at the rank that takes the most, gaps between elements
-/// not counted. `None` where ranks know only the lengths of their own blocks, or take part in two groups.
+/// Returns the most bytes of data that a rank of a call needs in scratch and staging memory, without gaps between
+/// elements. `None` if ranks only know their own blocks' lengths, or if there are two groups.
 ///
-/// `send` and `recv` are the counts of any rank; the rank and the place of `problem` do not matter. Makes the programs of all ranks.
+/// `send` and `recv` may be the counts of any rank, and `problem` may be that of any rank. Makes all ranks' programs.
 pub fn largest_need(
     algorithm: &Algorithm,
     collective: Collective,
@@ -46,7 +46,7 @@ fn need(collective: Collective, schedule: &Schedule, send: &Counts, recv: &Count
     plan.temporary_elements() * element + plan.staging_bytes + plan.bytes_copied_to_lend()
 }
 
-/// The counts at a rank, as any other knows them from its own; at a rooted collective as if each rank had both buffers.
+/// Returns the counts of a rank as any other rank derives them; in a rooted collective, as if it had both buffers.
 fn counts_at(collective: Collective, rank: usize, send: &Counts, recv: &Counts) -> Option<(Counts, Counts)> {
     let own = if *send == Counts::NONE { recv } else { send };
     match collective {

@@ -1,4 +1,4 @@
-//! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
+//! A schedule bound to elements: operations that post, wait, and copy and reduce regions.
 
 use super::repetition::{Loop, posts_at_a_time};
 use super::{Binding, Memory, Piece, Place, Region, View};
@@ -7,138 +7,125 @@ use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
 
-/// Sends go before receives if there are at most so many posts: a message is on its way while receives are posted.
-/// Among more, a rank should not send all before it is ready to receive any.
+/// The most posts in a row of which the sends come first, so that messages travel while receives are posted.
+/// With more posts, a rank should not send everything before it is ready to receive anything.
 const MOST_POSTS_SENDS_FIRST: usize = 16;
 
-/// Loops of so many steps altogether are bound at once: what is bound beforehand is carried out faster, and has to be kept.
+/// The most steps, over all iterations, of a loop that is bound in advance. It then runs faster, but takes memory.
 const MOST_UNROLLED: usize = 1024;
 
-/// What processors hand each other at a time, in bytes.
+/// The bytes that processors hand each other at a time.
 pub const CACHE_LINE: usize = 64;
 
-/// What a slot in its flag's cache line holds at most, in bytes.
+/// The most bytes in a slot that shares a cache line with its flag.
 pub const LINE_PAYLOAD: usize = CACHE_LINE - size_of::<u64>();
 
 /// One operation of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Post a send.
+    /// Posts a send.
     Send {
-        /// The post's number.
         post: Post,
         /// The receiving rank.
         peer: u32,
-        /// What is sent.
         region: Region,
-        /// Whether the next operation waits for it.
+        /// Whether the next operation waits for this post.
         is_awaited_next: bool,
     },
-    /// Post a receive.
+    /// Posts a receive.
     Receive {
-        /// The post's number.
         post: Post,
         /// The sending rank.
         peer: u32,
-        /// Where it goes.
         region: Region,
-        /// Whether the next operation waits for it.
+        /// Whether the next operation waits for this post.
         is_awaited_next: bool,
     },
-    /// Wait for posts.
+    /// Waits for posts.
     Wait {
         /// A range of [`Plan::awaited`].
         awaited: Range<usize>,
     },
-    /// Copy regions.
+    /// Copies regions.
     Copy {
-        /// From where.
         source: Region,
-        /// To where.
         target: Region,
-        /// How many.
+        /// How source and target repeat.
         rows: Further<2>,
     },
     /// `target = left ⊕ right`
     Reduce {
-        /// The left operand.
         left: Place,
-        /// The right operand.
         right: Place,
-        /// The result.
         target: Place,
         /// Elements of each of the three.
         elements: usize,
-        /// How many, in the order of these.
+        /// How left, right and target repeat.
         rows: Further<3>,
     },
-    /// Tell in one of the rank's slots where a region lies.
+    /// Publishes in one of the rank's slots where a region lies.
     Lend {
-        /// The region.
         region: Region,
-        /// The slot.
         slot: u32,
-        /// What is lent in its place.
+        /// The copy that may be lent instead.
         copy: LentCopy,
     },
-    /// Raise the flag of one of the rank's slots.
-    Notify {
-        /// The slot.
-        slot: u32,
-    },
-    /// Wait for a flag.
+    /// Raises the flag of one of the rank's slots.
+    Notify { slot: u32 },
+    /// Waits for a flag.
     Await {
-        /// Whose.
+        /// The rank that raises the flag.
         rank: u32,
-        /// Of which of its slots.
+        /// The slot of that rank.
         slot: u32,
-        /// Raised how many times in this stripe.
+        /// How often the rank has raised the flag in this stripe.
         times: u32,
     },
-    /// Do what a loop of the schedule does.
+    /// Carries out a loop of the schedule.
     Repeat {
-        /// Which of [`Plan::loops`].
+        /// An index of [`Plan::loops`].
         number: usize,
     },
-    /// Wait until the rank's slots may be written.
+    /// Waits until the rank's slots may be written.
     AwaitSlots,
-    /// The rank reads nothing more of this stripe. Stripes that differ only in where the caller's elements lie stand in the plan once: the
-    /// operations from `first` up to here are carried out `times` times, each time `step` elements further on in the caller's buffers.
+    /// Ends a stripe: the rank reads nothing more of it. Stripes that differ only in where the caller's
+    /// elements lie are in the plan once. The operations from `first` up to here run `times` times, each time
+    /// `step` elements further on in the caller's buffers.
     EndStripe {
-        /// The place of the stripe's first operation.
+        /// The index of the stripe's first operation.
         first: usize,
-        /// How many stripes there are of this kind.
+        /// Number of stripes of this kind.
         times: usize,
-        /// Elements from one to the next.
+        /// Elements from one stripe to the next.
         step: usize,
     },
 }
 
-/// A copy that a rank lends in place of the original. Where elements have gaps, it does so in any case.
+/// A copy that a rank lends instead of the original. If elements have gaps, the rank always lends a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LentCopy {
-    /// Its first byte, if it is made, in the memory for such copies.
+    /// The offset of the copy, if it is made, in the memory for such copies.
     pub start: usize,
     /// Bytes of data.
     pub bytes: usize,
-    /// Whether it is needed: the original is written again before all have copied it.
+    /// Whether the copy is needed because the original is written again before all ranks have copied it.
     pub is_needed: bool,
 }
 
-/// Several regions in the place of each of `N`: as long as these, and as far from each other.
+/// A repetition of `N` regions at regular steps. Each row has all `N` regions, with the lengths of the first row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows<const N: usize> {
-    /// How many there are, at least one.
+    /// Number of rows, at least one.
     pub number: usize,
-    /// Elements, or slots, from the start of each to that of the next, modulo 2^64: they may descend.
+    /// Elements, or slots, from each row to the next, modulo 2^64: they may descend.
     pub steps: [usize; N],
 }
 
 impl<const N: usize> Rows<N> {
-    /// The regions alone.
+    /// A single row.
     pub const ONE: Rows<N> = Rows { number: 1, steps: [0; N] };
 
-    /// Those of one row, given the first ones.
+    /// Returns the regions of a row, given those of the first row.
     #[inline]
     pub fn row(&self, number: usize, mut first: [Region; N]) -> [Region; N] {
         for (region, step) in first.iter_mut().zip(self.steps) {
@@ -147,7 +134,7 @@ impl<const N: usize> Rows<N> {
         first
     }
 
-    /// Takes one more row, if it follows as the others do.
+    /// Adds a row if its regions follow at the same steps. Returns whether it did.
     fn take(&mut self, first: &[Region; N], next: &[Region; N]) -> bool {
         let last = self.row(self.number - 1, *first);
         let mut steps = [0; N];
@@ -166,18 +153,18 @@ impl<const N: usize> Rows<N> {
     }
 }
 
-/// The rows of an operation. Most have one alone, which takes no memory: plans of many operations are kept.
+/// The rows of an operation. Most operations have one row, which takes no memory here: kept plans have many operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Further<const N: usize>(Option<Box<Rows<N>>>);
 
 impl<const N: usize> Further<N> {
-    /// How many there are.
+    /// Returns the number of rows.
     #[inline]
     pub fn number(&self) -> usize {
         self.0.as_ref().map_or(1, |rows| rows.number)
     }
 
-    /// All of them, given the first ones.
+    /// Returns the regions of all rows, given those of the first row.
     #[inline]
     pub fn each(&self, first: [Region; N]) -> impl Iterator<Item = [Region; N]> {
         let row = move |number| self.0.as_ref().map_or(first, |rows| rows.row(number, first));
@@ -191,10 +178,10 @@ impl<const N: usize> From<Rows<N>> for Further<N> {
     }
 }
 
-/// The first regions of some rows, and how the others follow.
+/// The regions of the first row, and how the other rows follow.
 type InRows<const N: usize> = ([Region; N], Rows<N>);
 
-/// Regions that follow each other evenly, together.
+/// Joins regions that follow each other at regular steps into rows.
 fn in_rows<const N: usize>(all: impl Iterator<Item = InRows<N>>) -> Vec<InRows<N>> {
     let mut together: Vec<InRows<N>> = Vec::new();
     for (next, rows) in all {
@@ -207,28 +194,26 @@ fn in_rows<const N: usize>(all: impl Iterator<Item = InRows<N>>) -> Vec<InRows<N
     together
 }
 
-/// The operations of one rank in calls of one shape. Messages of several runs are packed into staging memory before
-/// they are sent and unpacked from it once they have arrived; what has no elements is left out on both sides.
+/// The operations of one rank in calls of one shape. Messages of several runs are packed into staging memory
+/// before the send, and unpacked after the receive. Messages without elements are left out on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The operations in program order.
     pub operations: Vec<Operation>,
-    /// The posts that the waits wait for, one wait after the other.
+    /// The posts of all waits, one wait after the other.
     pub awaited: Vec<Post>,
-    /// Loops that are bound while they are carried out, time by time.
+    /// Loops that are bound during execution, one iteration at a time.
     pub loops: Vec<Loop>,
-    /// One more than the highest post number. Where there are loops, numbers are used again.
+    /// One more than the highest post number. If there are loops, post numbers are reused.
     pub posts: usize,
-    /// Elements of scratch memory.
     pub scratch_elements: usize,
-    /// Elements of the longest region that is reduced into its left operand: so many a transport may need behind
-    /// those of scratch memory, if its operators only write to the right one.
+    /// Elements of the longest region that is reduced into its left operand. A transport whose operators only
+    /// write to the right operand needs as many elements behind scratch memory.
     pub spare_elements: usize,
-    /// Bytes of staging memory.
     pub staging_bytes: usize,
-    /// Bytes of copies of all that is lent, if they are made.
+    /// Bytes of the copies of all lent regions, if all copies are made.
     pub lent_bytes: usize,
-    /// The slots that it uses, if any.
+    /// The slots that the plan uses, if any.
     pub slots: Option<Slots>,
     /// Whether elements of the send and of the receive buffer are bytes of data, whatever their datatype.
     pub is_in_bytes: bool,
@@ -237,38 +222,38 @@ pub struct Plan {
 /// How slots lie in the memory that a node shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slots {
-    /// Each beside its flag, in one cache line.
+    /// Each slot is in one cache line with its flag.
     Lines,
-    /// Apart from the flags, so many bytes from one to the next.
+    /// Slots lie apart from the flags.
     Apart {
-        /// Bytes.
+        /// Bytes from one slot to the next.
         stride: usize,
-        /// Bytes of all slots of a rank together.
+        /// Bytes of all slots of a rank.
         bytes: usize,
     },
-    /// Together, apart from the flags. Regions are counted in elements, not in slots.
+    /// Slots lie together, apart from the flags. Regions in them are counted in elements, not in slots.
     Joined {
         /// Bytes from one element to the next.
         extent: usize,
-        /// Bytes of all slots of a rank together, at most.
+        /// The most bytes of all slots of a rank.
         bytes: usize,
     },
-    /// Each beside its flag, in one cache line, telling where a block lies.
+    /// Each slot is in one cache line with its flag, and says where a block lies.
     Lent,
 }
 
 impl Slots {
-    /// How many kinds there are, which never use the same memory.
+    /// Number of kinds of slots. Different kinds never use the same memory.
     pub const KINDS: usize = 4;
 
-    /// How many banks each kind has. Many, where they are small: then ranks seldom look whether others are done with them. What is lent has
-    /// one: its rank waits until others are done with it in any case.
+    /// Number of banks of each kind. Small banks are many, so ranks seldom have to check whether others are
+    /// done with them. Lent slots have one bank, because their rank waits for the others in any case.
     pub const BANKS: [usize; Slots::KINDS] = [16, 16, 4, 1];
 
-    /// Bytes of a bank of short slots: if all slots of a rank together have no more, they are of that kind.
+    /// Bytes of a bank of short slots. Slots are of this kind if a rank's slots have no more bytes together.
     pub const SHORT_BANK: usize = 16 << 10;
 
-    /// The number of its kind: in lines, short ones, long ones, lent ones.
+    /// Returns the number of the kind: 0 in lines, 1 short, 2 long, 3 lent.
     #[inline]
     pub fn kind(self) -> usize {
         match self {
@@ -279,50 +264,49 @@ impl Slots {
         }
     }
 
-    /// How many banks it has.
     pub fn banks(self) -> usize {
         Slots::BANKS[self.kind()]
     }
 }
 
-/// What decides how a plan uses slots; the same on all ranks.
+/// Decides how a plan uses slots. The bounds are the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotBounds {
-    /// The most bytes that a slot in its flag's cache line holds.
+    /// The most bytes in a slot that shares a cache line with its flag.
     pub line: usize,
-    /// Bytes that all slots of a rank have together, where they lie apart from flags.
+    /// The most bytes of all slots of a rank, if they lie apart from the flags.
     pub bank: usize,
-    /// The most bytes of a block that are in shared memory at a time, if the user says so.
+    /// The most bytes of a block in shared memory at a time, if the user limits them.
     pub stripe: Option<usize>,
-    /// Where ranks learn the length of the longest block: of so many bytes or more, what may be lent is lent. To copy shorter blocks once
-    /// more takes less time than a call of the system.
+    /// If ranks learn the length of the longest block, blocks are lent only if it has at least this many
+    /// bytes. For shorter blocks another copy takes less time than a system call.
     pub least_lent: usize,
 }
 
 impl SlotBounds {
-    /// A cache line without its flag; what stays in the caches of all who read it.
+    /// `line`: a cache line without its flag. `bank`: as much as stays in the caches of all ranks that read it.
     pub const DEFAULT: SlotBounds =
         SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None, least_lent: 32 << 10 };
 
-    /// Those of a communicator of so many ranks, where a bank has so many bytes or more: there is room for an element in each slot.
+    /// Returns the bounds for `ranks` ranks and a bank of at least `bank` bytes, with room for an element in each slot.
     pub fn of_ranks(ranks: usize, bank: usize) -> SlotBounds {
         SlotBounds { bank: bank.max(SlotBounds::slots(ranks) * CACHE_LINE), ..SlotBounds::DEFAULT }
     }
 
-    /// The slots of each of so many ranks: one for each, for each of two phases, and some more.
+    /// Returns the slots of each rank: one for each of `ranks` ranks in each of two phases, and some more.
     pub const fn slots(ranks: usize) -> usize {
         2 * ranks + 6
     }
 
-    /// The most bytes of a block that are in shared memory at a time, if a rank has so many slots.
+    /// Returns the most bytes of a block in shared memory at a time, if a rank has `slots` slots.
     pub fn longest_stripe(&self, slots: usize) -> usize {
         let most = self.bank / slots.max(1) / CACHE_LINE * CACHE_LINE;
         self.stripe.unwrap_or(most).min(most)
     }
 
-    /// Elements of a stripe and what all stripes use, if a rank has so many slots of a kind, and the longest block so many elements of
-    /// `extent` bytes. Stripes of blocks do not follow each other, so slots lie together only if all of each block is in one. What is lent
-    /// is one stripe.
+    /// Returns the elements of a stripe, and the slots that all stripes use. A rank has `slots` slots of a kind; the
+    /// longest block has `longest` elements of `extent` bytes. Stripes of different blocks do not follow each other, so
+    /// slots lie together only if each block fits into one stripe. Lent blocks are one stripe.
     pub fn cut(&self, (slots, kind): (usize, SlotKind), longest: usize, extent: usize) -> (usize, Slots) {
         if kind == SlotKind::Lent {
             return (longest.max(1), Slots::Lent);
@@ -344,15 +328,15 @@ impl SlotBounds {
 }
 
 impl Plan {
-    /// Binds a schedule. Its loops are bound while they are carried out if they have more than so many steps.
+    /// Binds a schedule. Loops of more than `MOST_UNROLLED` steps, over all iterations, are bound during execution.
     pub fn new(schedule: &Schedule, binding: &Binding) -> Plan {
         Plan::with_loops(schedule, binding, MOST_UNROLLED)
     }
 
-    /// The same with another bound.
+    /// Like [`Plan::new`], with another bound.
     pub fn with_loops(schedule: &Schedule, binding: &Binding, most_unrolled: usize) -> Plan {
         let scratch = Buffer::Scratch.blocks(0..schedule.scratch_blocks());
-        // What is written again after it was lent shows only if all is bound at once.
+        // Whether a lent region is written again is only visible if all steps are bound in advance.
         let is_bound_later = |repeat: &Repeat| {
             schedule.slot_kind != SlotKind::Lent
                 && repeat.moves.len() * repeat.times as usize > most_unrolled
@@ -390,8 +374,8 @@ impl Plan {
         Stripes::new(schedule, binding, extent, bounds).all()
     }
 
-    /// Binds a schedule that moves data through slots: their elements, or where blocks are cut into stripes, their bytes. So all ranks cut at
-    /// the same places, whatever their datatypes.
+    /// Binds a schedule that moves data through slots. Slots hold elements or, if blocks are cut into
+    /// stripes, bytes. So all ranks cut at the same places, whatever their datatypes.
     pub fn through_slots(
         schedule: &Schedule,
         elements: &Binding,
@@ -405,7 +389,7 @@ impl Plan {
         }
     }
 
-    /// Whether nothing goes beyond its slot, for an element of scratch memory that takes `extent` bytes.
+    /// Whether all regions fit into their slots, if an element of scratch memory takes `extent` bytes.
     pub fn keeps_to_slots(&self, extent: usize, bounds: &SlotBounds) -> bool {
         let fits = |region: &Region| match (region.memory, self.slots) {
             (Memory::Buffer(Buffer::Shared(_)), Some(Slots::Apart { stride, .. })) => {
@@ -428,12 +412,12 @@ impl Plan {
         })
     }
 
-    /// How often a schedule with slots is carried out.
+    /// Returns how often a schedule with slots is carried out.
     pub fn stripes(&self) -> usize {
         self.kinds_of_stripes().map(|(_, times)| times).sum()
     }
 
-    /// What is done in each kind of stripe, its end the last, and how many there are of it.
+    /// Returns the operations of each kind of stripe, ending with its end, and the number of stripes of this kind.
     pub fn kinds_of_stripes(&self) -> impl Iterator<Item = (&[Operation], usize)> {
         self.operations.iter().enumerate().filter_map(|(end, operation)| match *operation {
             Operation::EndStripe { first, times, .. } => Some((&self.operations[first..=end], times)),
@@ -441,8 +425,8 @@ impl Plan {
         })
     }
 
-    /// What a plan does that ends, so many times after this one, each time `step` elements further on. Whoever ends has waited for all its
-    /// posts, so the next one may use their numbers.
+    /// Appends a complete plan that runs `times` times, each time `step` elements further on. At its end all
+    /// its posts are complete, so the next plan may use their numbers.
     fn append(&mut self, next: Plan, times: usize, step: usize) {
         let (first, awaited) = (self.operations.len(), self.awaited.len());
         self.awaited.extend(next.awaited);
@@ -461,7 +445,7 @@ impl Plan {
         self.lent_bytes = self.lent_bytes.max(next.lent_bytes);
     }
 
-    /// Bytes of the copies that are needed.
+    /// Returns the bytes of the lent copies that are needed.
     pub fn bytes_copied_to_lend(&self) -> usize {
         let copied = |operation: &Operation| match operation {
             Operation::Lend { copy, .. } if copy.is_needed => copy.bytes,
@@ -470,12 +454,12 @@ impl Plan {
         self.operations.iter().map(copied).sum()
     }
 
-    /// Elements of scratch memory and those behind them.
+    /// Returns the elements of scratch memory, with the spare ones behind it.
     pub fn temporary_elements(&self) -> usize {
         self.scratch_elements + self.spare_elements
     }
 
-    /// The same plan with rank `r` called `(r + by) mod size`.
+    /// Returns the same plan with rank `r` called `(r + by) mod size`.
     pub fn relabel(mut self, by: usize, size: usize) -> Plan {
         for operation in &mut self.operations {
             if let Operation::Send { peer, .. } | Operation::Receive { peer, .. } = operation {
@@ -487,28 +471,28 @@ impl Plan {
     }
 }
 
-/// A schedule that uses slots, and how it is carried out: where blocks are longer than slots, they are cut into stripes, and
-/// it is carried out once for each; then elements of blocks that meet must be of the same bytes.
+/// How a schedule with slots is carried out. Blocks that are longer than slots are cut into stripes, and the
+/// schedule runs once for each stripe. Then the elements of counterpart blocks must have equal bytes.
 pub struct Stripes<'a> {
     schedule: &'a Schedule,
     binding: &'a Binding,
-    /// Elements of a block's stripe, but for the last one.
+    /// Elements of each stripe of a block but the last.
     step: usize,
-    /// How many there are.
+    /// Number of stripes, at least one.
     pub count: usize,
-    /// What all of them use.
+    /// The slots that all stripes use.
     pub slots: Slots,
 }
 
 impl<'a> Stripes<'a> {
-    /// For an element of scratch memory that takes `extent` bytes.
+    /// Cuts blocks into stripes, if an element of scratch memory takes `extent` bytes.
     pub fn new(schedule: &'a Schedule, binding: &'a Binding, extent: usize, bounds: &SlotBounds) -> Self {
         let longest = binding.scratch.layout.longest(schedule.blocks);
         let (step, slots) = bounds.cut((schedule.slots, schedule.slot_kind), longest, extent);
         Stripes { schedule, binding, step, count: longest.div_ceil(step).max(1), slots }
     }
 
-    /// The plan of all of them. Those that are alike stand there once.
+    /// Returns the plan of all stripes. Stripes of one kind are in the plan once.
     pub fn all(&self) -> Plan {
         let mut plan = Plan { slots: Some(self.slots), ..Plan::default() };
         let starts = self.starts();
@@ -517,14 +501,14 @@ impl<'a> Stripes<'a> {
             plan.append(self.plan(start), end - start, self.step);
         }
         if plan.lent_bytes > 0 {
-            // The caller may write again to what was lent, once all have copied it.
+            // The caller may write to lent memory again once all ranks have copied it.
             plan.operations.push(Operation::AwaitSlots);
         }
         plan
     }
 
-    /// The first stripe of each kind, ascending. Two that follow each other are alike if each block fills both or is in neither; then they
-    /// differ in where the caller's elements lie, by the elements of a stripe.
+    /// Returns the first stripe of each kind, ascending. Consecutive stripes are alike if each block fills both or is
+    /// in neither. They then differ only in where the caller's elements lie, by the elements of a stripe.
     fn starts(&self) -> Vec<usize> {
         let Stripes { schedule, binding, step, count, .. } = *self;
         let views = [&binding.send, &binding.recv, &binding.scratch];
@@ -535,7 +519,7 @@ impl<'a> Stripes<'a> {
         starts.into_iter().collect()
     }
 
-    /// Binds one of them, without its end.
+    /// Binds one stripe, without its end.
     fn plan(&self, stripe: usize) -> Plan {
         let Stripes { schedule, binding, step, .. } = *self;
         if self.count == 1 {
@@ -549,21 +533,21 @@ impl<'a> Stripes<'a> {
         let Binding { send, recv, scratch, .. } = binding;
         let from = stripe * step;
         let cut = |view: &View| View { layout: view.layout.striped(from, step), ..view.clone() };
-        // Scratch memory is used anew in each stripe.
+        // Each stripe reuses scratch memory.
         let layout = scratch.layout.packed_stripes(from, step, schedule.blocks);
         let scratch = View { layout, ..scratch.clone() };
         Plan::new(schedule, &Binding::new(cut(send), cut(recv), scratch))
     }
 }
 
-/// A packed message on its way.
+/// A packed message in flight.
 struct Staged {
     post: Post,
-    /// Its copies from staging memory, for a receive.
+    /// The copies out of staging memory, for a receive.
     unpacking: Vec<Operation>,
 }
 
-/// The pieces in which a message lies: one, or none or several.
+/// The pieces of a message: one, or none or several.
 enum Pieces {
     One(Piece),
     Others(Vec<(Piece, Rows<1>)>),
@@ -581,14 +565,13 @@ impl Pieces {
 pub(super) struct Planner<'a> {
     pub plan: Plan,
     rank: u32,
-    /// So many post numbers are used, in a circle.
+    /// How many post numbers are used, in a circle.
     posts: Post,
-    /// Whether the rank has waited for its slots to be free.
     may_write_slots: bool,
     binding: &'a Binding,
     staged: Vec<Staged>,
     staging_top: usize,
-    /// What was lent, and by which operation.
+    /// Each lent run, and the index of the operation that lends it.
     lent: Vec<(Run, usize)>,
 }
 
@@ -612,7 +595,7 @@ impl<'a> Planner<'a> {
         self.plan.loops.push(repeated);
     }
 
-    /// Before the first write to a slot, what it held must have been read by all.
+    /// Before the first write to a slot, waits until all ranks have read the old content.
     fn await_slots(&mut self, mut written: impl Iterator<Item = Buffer>) {
         let writes_slots = written.any(|buffer| matches!(buffer, Buffer::Shared(rank) if rank == self.rank));
         if writes_slots && !self.may_write_slots {
@@ -621,7 +604,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether a step that copies to some slots lends what it copies.
+    /// Whether a copy to `target` lends its source.
     fn lends(&self, target: Run) -> bool {
         self.binding.slot_kind == SlotKind::Lent && target.buffer == Buffer::Shared(self.rank)
     }
@@ -638,7 +621,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// A copy is lent of what is written again.
+    /// Notes that `target` is written. Of lent regions that it overwrites, copies are needed.
     fn write(&mut self, target: Run) {
         for (_, lending) in self.lent.iter().filter(|(lent, _)| lent.overlaps(target)) {
             if let Operation::Lend { copy, .. } = &mut self.plan.operations[*lending] {
@@ -714,7 +697,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Where a message is sent from; packed before, if it lies in several pieces.
+    /// Returns where a message is sent from. A message of several pieces is packed first.
     fn outgoing(&mut self, post: Post, message: &Message) -> Option<Region> {
         let pieces = match self.pieces(message) {
             Pieces::One(piece) => return Some(piece.region),
@@ -728,7 +711,7 @@ impl<'a> Planner<'a> {
         Some(packed)
     }
 
-    /// Where a message is received; unpacked after it was waited for, if it goes to several places.
+    /// Returns where a message is received. A message of several pieces is unpacked once its receive was awaited.
     fn incoming(&mut self, post: Post, message: &Message) -> Option<Region> {
         let pieces = match self.pieces(message) {
             Pieces::One(piece) => return Some(piece.region),
@@ -744,14 +727,14 @@ impl<'a> Planner<'a> {
     }
 
     fn pieces(&self, message: &Message) -> Pieces {
-        // Loops are bound again and again, and most of their messages are of one run.
+        // This case is fast, because loops are bound in each iteration, and most of their messages have one run.
         match message.single() {
             Some(run) => Pieces::of(self.binding.pieces(run).map(|piece| (piece, Rows::ONE))),
             None => Pieces::of(message.strided().iter().flat_map(|&runs| self.binding.in_rows(runs))),
         }
     }
 
-    /// Puts what was posted last in order: the sends, with what packs them, before the receives.
+    /// Reorders the latest posts: sends, with the copies that pack them, come before receives.
     fn send_first(&mut self) {
         let operations = &mut self.plan.operations;
         let is_receive = |operation: &Operation| matches!(operation, Operation::Receive { .. });
@@ -763,7 +746,7 @@ impl<'a> Planner<'a> {
         let start = operations.iter().rposition(is_other).map_or(0, |last| last + 1);
         let last = &mut operations[start..];
         if last.iter().filter(|one| is_receive(one) || is_send(one)).count() <= MOST_POSTS_SENDS_FIRST {
-            // Keeps the order of messages between two ranks.
+            // The sort is stable, so it keeps the order of messages between two ranks.
             last.sort_by_key(is_receive);
         }
     }
@@ -789,8 +772,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Staging memory for a message as a whole, and for each of its pieces. It is given back when nothing that is
-    /// staged is outstanding. None for a message without data.
+    /// Reserves staging memory for a message and returns it, with the rows of pieces and their places in it.
+    /// `None` if the message has no data. The memory is released once no staged message is outstanding.
     fn reserve(&mut self, pieces: &[(Piece, Rows<1>)]) -> Option<(Region, Vec<InRows<2>>)> {
         let start = self.staging_top;
         let mut stage = |(piece, rows): &(Piece, Rows<1>)| {
@@ -807,8 +790,8 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// What a target takes of its source. Where scratch memory holds more bytes, by padding or because a message was longer
-/// than its receiver expected, that is only the beginning.
+/// Returns what a copy takes of its source. Scratch memory may hold more bytes than the target, because of padding or
+/// because a message was longer than its receiver expected. Then the copy takes only the beginning.
 fn cut(source: Piece, target: Piece) -> Region {
     match source.region.memory {
         Memory::Buffer(Buffer::Scratch) if source.bytes > target.bytes => {
@@ -872,7 +855,7 @@ mod tests {
         assert_eq!(copied[1], [piece(Memory::Staging, 4, 4), piece(recv, 2, 1)]);
     }
 
-    /// The pieces of a message of that many blocks, each so many after the one before, as they are packed.
+    /// Returns the pieces and the staging regions of a message of these blocks.
     fn packed(binding: &Binding, blocks: impl Iterator<Item = usize>) -> Vec<[Region; 2]> {
         let mut program = Builder::new(0, 2, 100);
         program.send(1, blocks.map(|block| Buffer::Send.block(block)).collect::<Message>());
@@ -965,7 +948,7 @@ mod tests {
 
     const BOUNDS: SlotBounds = SlotBounds { line: 48, bank: 4 * CACHE_LINE, ..SlotBounds::DEFAULT };
 
-    /// Rank 0 shows its blocks through as many slots, twice, and reads those of rank 1.
+    /// Rank 0 shows its blocks through one slot for each block, twice, and reads those of rank 1.
     fn exchange_of_blocks(blocks: usize) -> Schedule {
         let mut program = Builder::new(0, 2, blocks).slots(blocks);
         for _ in 0..2 {
@@ -977,7 +960,7 @@ mod tests {
         program.build()
     }
 
-    /// What is copied, in the order in which it is done, in stripes that may stand in the plan once.
+    /// Returns the copies of a plan in execution order, with each repetition of a stripe.
     fn copies(plan: &Plan) -> Vec<[Region; 2]> {
         let mut copies = Vec::new();
         for (operations, times) in plan.kinds_of_stripes() {
@@ -995,7 +978,7 @@ mod tests {
         copies
     }
 
-    /// The elements that are copied to a buffer or from it, in that order.
+    /// Returns the elements that are copied to a buffer or from it, in order.
     fn copied(plan: &Plan, buffer: Buffer) -> Vec<usize> {
         let of_buffer = |copy: [Region; 2]| {
             copy.into_iter()
@@ -1103,7 +1086,7 @@ mod tests {
         assert_eq!(lent(&kept), [(0, 1, 0), (100, 2, 448)]);
         assert_eq!((kept.slots, kept.stripes(), kept.lent_bytes), (Some(Slots::Lent), 1, 896));
         assert_eq!([&kept, &written_again].map(Plan::bytes_copied_to_lend), [0, 800]);
-        // The caller's data must stay until all have read them.
+        // The caller's data must stay until all ranks have read them.
         assert_eq!(kept.operations.last(), Some(&Operation::AwaitSlots));
         let reader = Builder::new(1, 2, 1).slots(1).build();
         let reader = Schedule { slot_kind: SlotKind::Lent, ..reader };
@@ -1122,7 +1105,7 @@ mod tests {
         assert_eq!((plan(0).slots, plan(0).stripes()), (Some(Slots::Lines), 1));
     }
 
-    /// Offset and elements of what is copied to slots or from them.
+    /// Returns the offset and elements of what is copied to slots or from them.
     fn in_slots(plan: &Plan) -> Vec<(usize, usize)> {
         let shared = |region: &&Region| matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
         let copied = copies(plan).into_iter().flatten().collect::<Vec<_>>();
@@ -1147,7 +1130,7 @@ mod tests {
         assert_eq!(in_slots(&even), [(0, 9); 3]);
         // The blocks are of 3, 3 and 4 elements.
         assert_eq!(in_slots(&bound(Layout::Balanced { elements: 10, blocks: 3 })), [(0, 10); 3]);
-        // Blocks that lie apart come to lie in slots where those do that lie together.
+        // Blocks that lie apart get the places in slots that contiguous blocks have.
         let apart = bound(Layout::Placed([(50, 3), (0, 0), (70, 4)].into()));
         assert_eq!(in_slots(&apart), [(0, 3), (3, 4)].repeat(3));
         assert!(even.keeps_to_slots(4, &bounds) && apart.keeps_to_slots(4, &bounds));

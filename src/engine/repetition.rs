@@ -1,31 +1,30 @@
-//! Loops of a schedule that are bound while they are carried out, one time after the other, so that a plan takes no more memory than its
-//! program.
+//! Loops of a schedule that are bound during execution, one iteration at a time. So a plan takes no more
+//! memory than its program.
 
 use super::Binding;
 use super::plan::{Plan, Planner};
 use crate::schedule::{Message, Part, Post, Repeat, Schedule, Step};
 
-/// A loop and what its blocks stand for.
+/// A loop of a schedule, and its binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The steps of the loop, and nothing else.
+    /// The steps of the loop alone.
     program: Schedule,
     binding: Binding,
     /// How many post numbers are used, in a circle.
     posts: usize,
 }
 
-/// One time of a loop.
+/// One iteration of a loop.
 #[derive(Clone, Debug)]
 pub struct Time {
     number: u32,
     steps: Vec<Step>,
-    /// What is done in it.
+    /// The operations of this iteration.
     pub plan: Plan,
 }
 
 impl Loop {
-    /// That of a schedule.
     pub fn new(schedule: &Schedule, repeat: &Repeat, posts: usize, binding: &Binding) -> Loop {
         let steps = schedule.steps[repeat.steps.clone()].to_vec();
         let repeats = vec![Repeat { steps: 0..steps.len(), ..repeat.clone() }];
@@ -33,8 +32,8 @@ impl Loop {
         Loop { program: Schedule { steps, repeats, ..idle }, binding: binding.clone(), posts }
     }
 
-    /// Whether each of its messages lies together wherever it moves, so that none needs staging memory. What uses slots is cut into stripes,
-    /// and each of them is bound as a whole.
+    /// Whether a loop can be bound during execution: no message needs staging memory, because it stays contiguous. In a
+    /// schedule with slots no loop can: the schedule is cut into stripes, and each stripe is bound as a whole.
     pub fn is_possible(schedule: &Schedule, repeat: &Repeat, binding: &Binding) -> bool {
         let lies_together = |message: &Message| match message.single() {
             Some(run) => run.count == 1 || binding.view(run.buffer).layout.is_without_gaps(),
@@ -47,19 +46,19 @@ impl Loop {
         schedule.slots == 0 && schedule.steps[repeat.steps.clone()].iter().all(is_possible)
     }
 
-    /// The same loop with rank `r` called `(r + by) mod size`.
+    /// Returns the same loop with rank `r` called `(r + by) mod size`.
     pub fn relabel(self, by: usize) -> Loop {
         Loop { program: self.program.relabel(by), ..self }
     }
 
-    /// Its first time.
+    /// Returns the first iteration.
     pub fn first(&self) -> Time {
         let mut time = Time { number: 0, steps: self.program.steps.clone(), plan: Plan::default() };
         self.bind(&mut time);
         time
     }
 
-    /// Makes the next time of one; says whether there is any.
+    /// Moves on to the next iteration. Returns whether there is one.
     pub fn advance(&self, time: &mut Time) -> bool {
         let repeat = &self.program.repeats[0];
         time.number += 1;
@@ -80,7 +79,7 @@ impl Loop {
         time.plan = planner.plan;
     }
 
-    /// Elements of the longest region that may be reduced into its left operand.
+    /// Returns the elements of the longest region that may be reduced into its left operand.
     pub fn spare_elements(&self) -> usize {
         let reduced = |step: &Step| match *step {
             Step::Reduce { left, target, .. } if left == target => {
@@ -93,13 +92,14 @@ impl Loop {
     }
 }
 
-/// How many post numbers a schedule needs if they are used again in a circle: from the oldest post that is waited for to the latest one.
+/// Returns how many post numbers a schedule needs in a circle: those from the oldest awaited post to the latest one.
 pub fn posts_at_a_time(schedule: &Schedule) -> usize {
     let (mut most, mut next) = (1, 0);
     for part in schedule.parts() {
         match part {
             Part::Once(steps) => look_at_waits(steps, &mut next, &mut most),
-            // Nothing grows but the number of posts, and never shrinks: the last time needs the most.
+            // The distance to an awaited post never shrinks from one iteration to the next: the last one
+            // needs the most.
             Part::Repeat(repeat) => {
                 let last: Vec<Step> = schedule.steps_at(repeat, repeat.times - 1).collect();
                 next += (repeat.times - 1) * last.iter().filter(|step| step.is_post()).count() as Post;
@@ -127,7 +127,7 @@ mod tests {
     use crate::engine::{Counts, Execution, LentCopy, Region, Transport, bind};
     use std::convert::Infallible;
 
-    /// Notes what is asked of it. Every second look finds nothing new.
+    /// Records the calls of an execution. Every second test finds nothing new.
     #[derive(Debug, Default, PartialEq)]
     struct Recorder {
         sends: Vec<(Post, u32, Region)>,
@@ -210,7 +210,7 @@ mod tests {
         [usize::MAX, 0].map(|most_unrolled| Plan::with_loops(&schedule, &binding, most_unrolled))
     }
 
-    /// What is done by a plan; whether each wait is one, or a look that is repeated until it finds what it looks for.
+    /// Returns what a plan does. `waits` chooses between blocking waits and tests that are repeated until they succeed.
     fn carried_out(plan: &Plan, waits: bool) -> Recorder {
         let (mut execution, mut recorder) = (Execution::default(), Recorder::default());
         match waits {

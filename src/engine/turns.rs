@@ -1,57 +1,57 @@
-//! Whose turn it is in memory that ranks share: stripes of calls follow each other through a few banks of slots and flags.
+//! Whose turn it is in memory that ranks share: the stripes of calls use a few banks of slots and flags in turn.
 //!
-//! Consecutive stripes use consecutive banks, in a circle, and each rank counts the stripes for itself: all go through the
-//! same ones. Three rules make that safe, if flags and the numbers of ended stripes are *written with release and read with
-//! acquire* order:
+//! Consecutive stripes use consecutive banks, in a circle. Each rank counts the stripes for itself, because all ranks
+//! go through the same ones. Three rules make this safe if flags and the numbers of ended stripes are *written with
+//! release and read with acquire* order:
 //!
-//! 1. A rank reads a slot of a peer only after it has seen its flag raised in this stripe.
-//! 2. A rank has read all that it wants of a stripe when it publishes that it has ended it.
+//! 1. A rank reads a slot of a peer only after it has seen the slot's flag raised in this stripe.
+//! 2. When a rank publishes that it has ended a stripe, it has read all that it needs of the stripe.
 //! 3. A rank writes its slots of a bank only after all peers have ended the stripe that used the bank before.
 //!
-//! Flags only ever grow, so that they need no resetting: who comes late sees one of a later stripe, and may go on as well.
+//! Flags only grow, so they need no reset: a late rank that sees the flag of a later stripe may go on as well.
 
 use crate::schedule::MOST_TIMES;
 
 const TIMES_BITS: u32 = MOST_TIMES.trailing_ones();
 
-/// Where one rank is in the order of stripes, for one class of slots.
+/// A rank's position in the order of stripes, for one class of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
-    /// How many stripes the rank has ended.
+    /// How many stripes this rank has ended.
     ended: u64,
-    /// So many all peers have ended, as was last seen.
+    /// How many stripes all peers had ended when this rank last looked.
     known_ended: u64,
     banks: u64,
 }
 
 impl Turns {
-    /// Before the first stripe, with so many banks, a power of two.
+    /// Starts before the first stripe. The number of banks is a power of two.
     pub const fn new(banks: usize) -> Self {
         assert!(banks.is_power_of_two());
         Turns { ended: 0, known_ended: 0, banks: banks as u64 }
     }
 
-    /// The bank of this stripe.
+    /// Returns the bank of this stripe.
     #[inline]
     pub fn bank(&self) -> usize {
         (self.ended & (self.banks - 1)) as usize
     }
 
-    /// What a flag holds that was raised so many times in this stripe.
+    /// Returns the value of a flag that was raised `times` times in this stripe.
     #[inline]
     pub fn flag_value(&self, times: u32) -> u64 {
         debug_assert!(times <= MOST_TIMES);
         (self.ended + 1) << TIMES_BITS | u64::from(times)
     }
 
-    /// What a flag of the rank's own holds when it is raised once more in this stripe.
+    /// Returns the value of one of the rank's own flags after it is raised once more in this stripe.
     #[inline]
     pub fn raised(&self, flag: u64) -> u64 {
         flag.max(self.flag_value(0)) + 1
     }
 
-    /// Whether the rank may write its slots in this stripe. `ended_by_peers`, the least number of stripes that a peer has
-    /// ended, is asked for only if what is known does not suffice.
+    /// Whether the rank may write its slots in this stripe. `ended_by_peers` returns the least number of
+    /// stripes that a peer has ended; it is called only if the last known number is too small.
     #[inline]
     pub fn may_write(&mut self, ended_by_peers: impl FnOnce() -> u64) -> bool {
         // Stripe n + 1 uses the bank that stripe n + 1 - banks has used.
@@ -62,7 +62,7 @@ impl Turns {
         self.known_ended >= needed
     }
 
-    /// Ends this stripe: how many the rank has ended, which it is to publish.
+    /// Ends this stripe. Returns how many stripes the rank has ended, which the rank must publish.
     #[inline]
     pub fn end(&mut self) -> u64 {
         self.ended += 1;

@@ -1,4 +1,4 @@
-/* Calls of a communicator's own collectives, which come back through the functions that this library intercepts. */
+/* Calls of a communicator's own collectives. They come back through the functions that this library intercepts. */
 
 #include "interpose.h"
 

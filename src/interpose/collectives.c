@@ -1,8 +1,8 @@
-/* MPI's collectives: each describes its call in the neutral form, hands it to Rust, and if Rust says so leaves it to MPI. */
+/* MPI's collectives: each describes its call in the neutral form, hands it to Rust, and leaves it to MPI if Rust says so. */
 
 #include "interpose.h"
 
-/* Whether MPI knows the datatypes and the operator of a call; else it says itself what is wrong. */
+/* Whether MPI knows the datatypes and the operator of a call. If it does not, MPI gets the call, to report the error itself. */
 static int is_known(const rustcoll_description *described)
 {
     const rustcoll_call *call = &described->call;
@@ -11,8 +11,8 @@ static int is_known(const rustcoll_description *described)
            && (NULL == call->operator_ || NULL != call->operator_->handle);
 }
 
-/* A collective that blocks. Where calls are served that do not, MPI's own collectives that do are waited for in steps, on all ranks: a
- * rank within such a one must go on with its operations, for another one may wait for it. */
+/* A blocking collective. If this library serves non-blocking collectives, it leaves a blocking call to MPI's non-blocking form, on all
+ * ranks, and waits for that in steps. So the rank advances its operations meanwhile, for which another rank may wait. */
 #define INTERCEPT(number, Name, name, signature, describe)                                                   \
     int FORM(MPI_##Name)(signature##_PARAMETERS)                                                             \
     {                                                                                                        \
@@ -41,8 +41,8 @@ static int is_known(const rustcoll_description *described)
         return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \
     }
 
-/* One that has a request. Its two forms differ in what follows the arguments that SIGNATURE_PARAMETERS declares and
- * SIGNATURE_ARGUMENTS passes on. */
+/* A collective that has a request. Its two forms differ in what follows the arguments that SIGNATURE_PARAMETERS
+ * declares and SIGNATURE_ARGUMENTS passes on. */
 #define INTERCEPT_REQUEST(number, function, signature, describe, form, is_persistent)                        \
     int FORM(MPI_##function)(signature##_PARAMETERS, form##_PARAMETERS)                                      \
     {                                                                                                        \
@@ -85,7 +85,7 @@ RUSTCOLL_EACH(INTERCEPT_NONBLOCKING)
 #if MPI_VERSION >= 4
 RUSTCOLL_EACH(INTERCEPT_PERSISTENT)
 
-/* The same with counts of 64 bits. */
+/* The same collectives with counts of 64 bits. */
 #undef COUNT
 #undef COUNTS
 #undef DISPLACEMENTS

@@ -1,4 +1,4 @@
-/* What is kept for a communicator: a private one of the same ranks and Rust's state, from its first collective until it is freed. */
+/* The state of a communicator, from its first collective until it is freed: a private communicator of the same ranks, and Rust's state. */
 
 #include "interpose.h"
 
@@ -13,11 +13,11 @@ static rustcoll_state *states;
 static int keyval = MPI_KEYVAL_INVALID;
 static unsigned made;
 
-/* Counts states that were freed: what threads remember of communicators holds as long as it stays the same. */
+/* Counts communicators that were freed. What a thread remembers of communicators is valid only while the count stays the same. */
 static atomic_uint freed;
 
-/* The most private communicators of a process at a time. MPIs have some 2,000 communicators in all, and the program needs as many as it
- * makes itself. */
+/* The most private communicators of a process at a time. MPIs allow some 2,000 communicators in all, and the program
+ * needs as many as it makes itself. */
 enum { MOST_PRIVATE = 256 };
 static atomic_uint private_ones;
 
@@ -80,7 +80,7 @@ static int forget(MPI_Comm communicator, int key, void *attribute, void *extra)
     return MPI_SUCCESS;
 }
 
-/* A state of a communicator that lives, if there is one. */
+/* Returns a state whose communicator is not freed yet, or NULL. */
 static rustcoll_state *any_state(void)
 {
     rustcoll_state *state = states;
@@ -99,7 +99,7 @@ void rustcoll_free_states(void)
 
 enum { LONGEST_HOLDINGS = 8192 };
 
-/* Ends the job: the first rank that differs from the next one says how. `own` is NULL at a rank at which the library is inactive. */
+/* Ends the job; the first rank that differs from the next one reports how. `own` is NULL at a rank where the library is inactive. */
 static void tell_difference(MPI_Comm all, const char *own)
 {
     char mine[LONGEST_HOLDINGS] = "", next[LONGEST_HOLDINGS] = "";
@@ -122,7 +122,7 @@ static void tell_difference(MPI_Comm all, const char *own)
     PMPI_Barrier(all);
 }
 
-/* What tells this node's system, since it was started, from all others; of hosts that do not say, the name. */
+/* Returns a number of this node: a hash of the boot ID of its system or, without one, of the host's name. */
 static uint64_t node_digest(void)
 {
     char text[256] = "";
@@ -136,15 +136,15 @@ static uint64_t node_digest(void)
     return rustcoll_digest(text);
 }
 
-/* Ranks that would decide differently end the job; and all learn whether they are on one node. Others may wait for operations of this
- * rank that are under way, so it waits in steps. */
+/* Ends the job if ranks would decide differently; all ranks learn whether they are on one node. Waits in steps, because
+ * other ranks may wait for operations of this rank that are in flight. */
 static void compare_holdings(rustcoll_state *state, MPI_Comm all)
 {
     int size;
     MPI_Request request;
     const char *own = rustcoll_holdings(0);
     const uint64_t held = rustcoll_digest(own), node = node_digest();
-    /* Of each the greatest and, as a complement, the least. */
+    /* The maximum has the greatest number of each and, as a complement, the least. */
     uint64_t told[4] = {held, ~held, node, ~node};
     PMPI_Iallreduce(MPI_IN_PLACE, told, 4, MPI_UINT64_T, MPI_MAX, all, &request);
     rustcoll_wait_for(&request, MPI_STATUS_IGNORE);
@@ -166,7 +166,7 @@ void rustcoll_show_faults(int rank)
             rustcoll_faults());
 }
 
-/* Tells what is wrong with rules that are left out, once for all ranks that have the same faults. */
+/* Shows the faults of rules that are left out, once for all ranks with the same faults. */
 static void tell_faults(uint64_t own)
 {
     int rank, size, first = 0;
@@ -202,8 +202,8 @@ void rustcoll_compare_job(int is_active)
     }
 }
 
-/* Whether a rank has all the private communicators it may have; all ranks get the same answer. Of two groups each learns the other's greatest
- * number, and then both learn the greatest of both. */
+/* Whether some rank has all the private communicators it may have; all ranks get the same answer. On an
+ * inter-communicator, each group first learns the other's greatest number, and then both learn the greatest of both. */
 static int are_too_many(const rustcoll_state *state)
 {
     unsigned own = private_ones, most = 0;
@@ -214,8 +214,8 @@ static int are_too_many(const rustcoll_state *state)
     return most >= MOST_PRIVATE;
 }
 
-/* A private communicator of the same ranks. Unlike MPI_Comm_dup, MPI_Comm_create does not copy attributes, so no function of the program's
- * runs. Leaves MPI_COMM_NULL where there are too many, or MPI has none left; it tells all ranks so alike. */
+/* Makes a private communicator of the same ranks. Unlike MPI_Comm_dup, MPI_Comm_create does not copy attributes, so no
+ * function of the program's runs. Leaves MPI_COMM_NULL, at all ranks, if there are too many, or MPI has none left. */
 static void create_own(rustcoll_state *state)
 {
     MPI_Group group;
@@ -234,7 +234,7 @@ static void create_own(rustcoll_state *state)
     PMPI_Group_free(&group);
 }
 
-/* The own group of an inter-communicator needs a communicator of its own; both groups make it together. */
+/* Makes a communicator for the own group of an inter-communicator; both groups do so together. */
 static void set_up_groups(rustcoll_state *state)
 {
     MPI_Comm both;
@@ -250,7 +250,7 @@ static void set_up_groups(rustcoll_state *state)
     }
     PMPI_Comm_rank(both, &rank);
     PMPI_Comm_set_errhandler(both, MPI_ERRORS_RETURN);
-    /* The least rank of a group there tells it from the other. */
+    /* The least rank of a group in `both` identifies the group. */
     if (MPI_SUCCESS == PMPI_Comm_split(both, rank - state->group.rank, state->group.rank, &state->local)) {
         PMPI_Comm_set_errhandler(state->local, MPI_ERRORS_RETURN);
         compare_holdings(state, both);
@@ -269,7 +269,7 @@ void rustcoll_wait_until_it_can_send(rustcoll_state *state)
     PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
 }
 
-/* Has the ranks compare what they hold, once all are in a call that blocks. */
+/* Has the ranks compare what must be equal, once all are in a blocking call. */
 static void set_up(rustcoll_state *state)
 {
     rustcoll_wait_until_it_can_send(state);
@@ -299,8 +299,8 @@ static rustcoll_below served_by_mpi(void)
 
 static void make_keyval(void) { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL); }
 
-/* Where collectives that do not block are served, no rank may wait in MPI for its duplicate: another one may wait for a part of this
- * rank's in such a collective. */
+/* Makes the private communicator. If non-blocking collectives are served, no rank may wait in MPI for its duplicate:
+ * another rank may wait for this rank's part of such a collective. */
 static void duplicate(rustcoll_state *state)
 {
     if (rustcoll_serves_nonblocking()) {
@@ -316,7 +316,7 @@ static int is_left_to_mpi(const rustcoll_state *state)
     return MPI_COMM_NULL == state->own && MPI_REQUEST_NULL == state->duplication;
 }
 
-/* Once: more communicators follow. */
+/* Only once, because more communicators follow. */
 static void tell_that_mpi_serves(const rustcoll_state *state)
 {
     static atomic_int is_told;
@@ -328,16 +328,16 @@ static void tell_that_mpi_serves(const rustcoll_state *state)
     }
 }
 
-/* Made by all ranks in their first collective on a communicator, which is the same on all. A collective that does not block begins at
- * some ranks before, and at others after, calls on other communicators. So what such calls taught a rank must not get in here: until the
- * first collective that blocks on this communicator, no rank knows over how many nodes it is spread. */
+/* Makes a state. All ranks do so in their first collective on a communicator, which is the same on all. A non-blocking collective begins at
+ * some ranks before calls on other communicators, and at others after them. So nothing that a rank learnt in such calls may affect the
+ * state: until the first blocking collective on this communicator, no rank knows how it is spread over nodes. */
 static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int is_inter, remote = 0;
     PMPI_Comm_test_inter(communicator, &is_inter);
     if (is_inter && !is_blocking) {
-        /* Its groups could not be set up without waiting. */
+        /* The groups of an inter-communicator cannot be set up without waiting. */
         return NULL;
     }
     rustcoll_state *state = calloc(1, sizeof *state);
@@ -450,7 +450,7 @@ int rustcoll_shim_info(const void *handle, int number, const char **key, const c
     return is_there;
 }
 
-/* Arrays that live until the next topology is asked for; Rust copies them at once. */
+/* Returns an array that lives until the thread asks for the next topology; Rust copies it at once. */
 static int *room(size_t numbers)
 {
     static _Thread_local int *kept;

@@ -1,5 +1,5 @@
-/* Copies between data that may have gaps. Packed data are the bytes of the basic elements one after the other, as every MPI packs
- * for itself where all processors are alike. */
+/* Copies between data that may have gaps. Packed data are the bytes of the basic elements one after the other; so every
+ * MPI packs if all processors are alike. */
 
 #include "interpose.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many bytes are packed at a time, or one element if that has more. */
+/* Bytes packed at a time, or one element if that has more. */
 enum { AT_A_TIME = 64 << 10 };
 
 static const char *element(const void *base, const rustcoll_datatype *type, size_t index)
@@ -52,12 +52,12 @@ static int unpack_elements(const void *packed, const rustcoll_datatype *type, vo
                              RUSTCOLL_DATATYPE(type->handle), MPI_COMM_SELF);
 }
 
-/* Elements that hold some bytes of data: `first` and `past` are elements, `begun` bytes of the first one come before. */
+/* `bytes` bytes of data, in the elements from `first` to before `past`. `begun` bytes of the first element come before. */
 typedef struct window {
     size_t first, past, begun, bytes;
 } window;
 
-/* The next bytes from a position on, no more than can be packed at a time, within so many. */
+/* Returns the bytes from `position` on, up to `end`, but no more than can be packed at a time. */
 static window next_window(const rustcoll_datatype *type, size_t position, size_t end)
 {
     window next;
@@ -70,7 +70,7 @@ static window next_window(const rustcoll_datatype *type, size_t position, size_t
     return next;
 }
 
-/* What does not begin and end between elements goes through a copy of whole ones. */
+/* Packs a window. If that does not begin and end between elements, packs whole elements to `whole` first. */
 static int pack_window(const void *source, const rustcoll_datatype *type, window part, void *packed, char *whole)
 {
     const size_t count = part.past - part.first;

@@ -1,23 +1,24 @@
-/* Buffers on devices, as the drivers of CUDA and HIP know them. These are looked up when the process starts, in the program or, where the
- * node has such a device, in the driver's library; nothing is linked with them. */
+/* Buffers on devices, by the drivers of CUDA and HIP. The library is not linked with the drivers. It looks their
+ * functions up when the process starts: in the program or, if the node has such a device, in the driver's library. */
 #include "interpose.h"
 
 #include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Attributes of addresses, and what they may be, by the drivers' numbers. */
+/* Numbers of the drivers: attributes of addresses, their values, and options. */
 enum { CUDA_MEMORY_TYPE = 2, CUDA_DEVICE = 2, HIP_HOST_ADDRESS = 4, HIP_ANY_DIRECTION = 4, OF_ALL_CONTEXTS = 1 };
 
 static int (*cuda_attribute)(void *value, int attribute, uintptr_t address);
 static int (*cuda_copy)(uintptr_t target, uintptr_t source, size_t bytes);
 static int (*hip_attribute)(void *value, int attribute, uintptr_t address);
 static int (*hip_copy)(void *target, const void *source, size_t bytes, int direction);
-/* Of whichever driver there is. */
+/* From the driver that was found, CUDA's first. */
 static int (*register_host)(void *address, size_t bytes, unsigned flags);
 static int (*unregister_host)(void *address);
 
-/* A driver's library: that of the program, or one of these names where the node has a device. */
+/* Returns a driver's library: the program, if it has the function `known`; or, if the node has the device, a library of
+ * one of the names. NULL if there is none. */
 static void *driver(const char *known, const char *device, const char *const *names)
 {
     if (NULL != dlsym(RTLD_DEFAULT, known)) {
@@ -30,7 +31,7 @@ static void *driver(const char *known, const char *device, const char *const *na
     return found;
 }
 
-/* A function that is looked up has no type. */
+/* Looks up a function. The address is copied, because it has no function type. */
 static void look_up(void *library, const char *name, void *function)
 {
     void *found = dlsym(library, name);
@@ -67,7 +68,7 @@ static int is_of_cuda(const void *address)
            0 == cuda_attribute(&type, CUDA_MEMORY_TYPE, (uintptr_t) address) && CUDA_DEVICE == type;
 }
 
-/* What HIP knows and no processor can reach. */
+/* Whether HIP knows an address that no processor can reach. */
 static int is_of_hip(const void *address)
 {
     void *reached = NULL;

@@ -1,5 +1,5 @@
-/* Communicators of two groups. A state of such a one takes messages between all its ranks, for which a collective that does not block
- * must not wait; so where those are served it is made together with the communicator. */
+/* Inter-communicators. To make the state of one takes messages between all its ranks, for which a non-blocking
+ * collective must not wait. So if such collectives are served, the state is made together with the communicator. */
 
 #include "interpose.h"
 

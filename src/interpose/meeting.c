@@ -1,5 +1,5 @@
-/* Whether all ranks of the job have the library. They tell each other by messages under a tag of their own, before anything else: a rank
- * that does not have it is already in the program's calls, and a collective would meet those. */
+/* Waits until all ranks of the job have loaded the library. They exchange messages with a tag of their own, before
+ * anything else: a rank without the library is already in the program's calls, and would match a collective. */
 
 #include "interpose.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Every MPI has such a tag; and how many seconds a rank waits until it says so, and until it ends the job. */
+/* A tag that every MPI has; and the seconds after which a waiting rank warns, and ends the job. */
 enum { TAG = 29127, PATIENCE = 20, END = 300 };
 
 static time_t seconds(void)
@@ -17,7 +17,7 @@ static time_t seconds(void)
     return now.tv_sec;
 }
 
-/* Waits for a message from a rank, and for one to another. */
+/* Waits until a message from a rank has come, and one to another rank is sent. */
 static void await(MPI_Request exchange[2], int rank)
 {
     const time_t start = seconds();
@@ -36,7 +36,7 @@ static void await(MPI_Request exchange[2], int rank)
     }
 }
 
-/* A rank leaves when all have come: after each round it has heard, through others, of twice as many. */
+/* A rank leaves when all ranks have come: in each round, it hears through others of twice as many ranks. */
 void rustcoll_meet(void)
 {
     int rank, size;

@@ -1,13 +1,12 @@
-/* Messages. Ranks may describe the same data as elements that have gaps and as plain bytes; MPI matches the two only if the bytes
- * are called packed. So what has gaps is received packed, and unpacked when it is there; some MPIs take such data for too long
- * otherwise. */
+/* Messages. One rank may describe data as elements that have gaps, and another as plain bytes; MPI matches the two only if the bytes are
+ * called packed. So data with gaps are received packed, and unpacked after their arrival; otherwise some MPIs find such data too long. */
 
 #include "interpose.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/* A message under way. */
+/* A message in flight. */
 typedef struct transfer {
     MPI_Request request;
     void *packed; /* where it arrives, if it is to be unpacked */
@@ -15,7 +14,7 @@ typedef struct transfer {
     rustcoll_datatype type; /* of the target */
 } transfer;
 
-/* As many elements as an int cannot count are one of a datatype that holds them all. */
+/* Returns a datatype of `count` elements, which an int cannot count. */
 static MPI_Datatype all_in_one(size_t count, MPI_Datatype datatype)
 {
     const size_t rest = count % INT_MAX;
@@ -42,7 +41,7 @@ static MPI_Datatype as_it_travels(const void *datatype)
     return MPI_BYTE == type ? MPI_PACKED : type;
 }
 
-/* Posts a message: of one element, if there are more than an int counts. */
+/* Posts a message; as one element that has all others, if an int cannot count them. */
 static int post(int is_sent, void *buffer, size_t count, MPI_Datatype type, int peer, int tag, MPI_Comm own,
                 MPI_Request *request)
 {
@@ -59,7 +58,7 @@ static int post(int is_sent, void *buffer, size_t count, MPI_Datatype type, int 
     return rustcoll_neutral(error);
 }
 
-/* Keeps a message until it is waited for; one that could not be posted is not kept. */
+/* Keeps a message until it is waited for. Does not keep one that could not be posted. */
 static int keep(transfer posted, int error, void **handle)
 {
     transfer *kept = MPI_SUCCESS == error ? malloc(sizeof *kept) : NULL;
@@ -135,7 +134,7 @@ int rustcoll_shim_receive_and_wait(void *buffer, size_t count, const void *datat
     return MPI_SUCCESS == error ? rustcoll_shim_wait(&handle) : error;
 }
 
-/* Ends a message that has arrived, or has not. */
+/* Ends a message after success or an error. Unpacks its data if they came packed, and frees it. */
 static int end(void **handle, int error, MPI_Status *status)
 {
     transfer *ended = *handle;
@@ -170,7 +169,7 @@ int rustcoll_shim_test(void **handle, int *error)
     return 1;
 }
 
-/* What may still arrive in it is left alone. */
+/* Does not free the memory of the message, because data may still arrive there. */
 int rustcoll_shim_abandon(void **handle)
 {
     transfer *given_up = *handle;
@@ -180,7 +179,7 @@ int rustcoll_shim_abandon(void **handle)
     return RUSTCOLL_LOST;
 }
 
-/* MPI alone knows. */
+/* MPI does not tell this library about failed processes. */
 int rustcoll_shim_failure(const void *communicator)
 {
     (void) communicator;

@@ -1,6 +1,6 @@
-/* What happens where the program uses another MPI than the one that this library was made for: where a site preloads the library into every
- * program, say. Handles are numbers in one MPI and addresses in another, so functions declared for one cannot even pass the calls of the
- * other on. The program must run without this library. */
+/* For programs that use another MPI than the one that this library was made for, because a site preloads the library
+ * into every program, for example. Handles are numbers in one MPI and addresses in another, so functions declared for
+ * one cannot even pass on the calls of the other. The program must run without this library. */
 
 #include "interpose.h"
 
@@ -14,7 +14,7 @@
 #ifdef OPEN_MPI
 static const char *const served = "Open MPI", *const used = "another MPI";
 enum { SERVES_OPEN_MPI = 1 };
-/* What only another MPI loads. */
+/* Libraries that only another MPI loads, by the start of their names. */
 static const char *const libraries_of_others[] = {"libmpi.so.12", "libmpich.so.12", NULL};
 #else
 static const char *const served = "MPICH and MPIs with its interface", *const used = "Open MPI";
@@ -26,7 +26,7 @@ static const char *const libraries_of_others[] = {"libopen-pal.so", NULL};
 static int uses_open_mpi(void)
 {
     Dl_info of_mpi, of_open_mpi;
-    /* Not one of Open MPI's objects, which programs may hold copies of. */
+    /* A function, because programs may hold copies of Open MPI's data objects. */
     void *function = dlsym(RTLD_DEFAULT, "PMPI_Comm_rank"), *own_function = dlsym(RTLD_DEFAULT, "ompi_mpi_init");
     return NULL != function && NULL != own_function && dladdr(function, &of_mpi) && dladdr(own_function, &of_open_mpi)
            && of_mpi.dli_fbase == of_open_mpi.dli_fbase;
@@ -38,7 +38,7 @@ static const char *base_name(const char *path)
     return NULL == slash ? path : slash + 1;
 }
 
-/* Removes this library from those that are preloaded; whether it was one of them. */
+/* Removes this library from LD_PRELOAD; returns whether it was there. */
 static int remove_from_preloaded(void)
 {
     Dl_info own;
@@ -84,7 +84,7 @@ static void say(const char *what_follows)
     }
 }
 
-/* Before the program begins: it is started again without this library, in the same process. */
+/* Runs before the program, and starts it again without this library, in the same process. */
 __attribute__((constructor)) static void leave_other_mpis_alone(int argc, char **argv)
 {
     if (SERVES_OPEN_MPI != uses_open_mpi() && remove_from_preloaded()) {
@@ -93,7 +93,7 @@ __attribute__((constructor)) static void leave_other_mpis_alone(int argc, char *
     }
 }
 
-/* Programs in Python, for instance, load MPI's library later than this one, which has brought its own MPI. */
+/* Some programs, such as those in Python, load MPI's library later than this one, which has brought its own MPI. */
 void rustcoll_refuse_other_mpis(void)
 {
     if (SERVES_OPEN_MPI != uses_open_mpi() || dl_iterate_phdr(is_of_another_mpi, NULL)) {

@@ -1,4 +1,4 @@
-/* MPI's messages that block, with counts of 32 bits and, where MPI has them, of 64. */
+/* MPI's blocking messages, with counts of 32 bits and, where MPI has them, of 64. */
 
 #include "interpose.h"
 

@@ -1,6 +1,6 @@
-/* Messages that block, for counts of one width: COUNT is their type, FORM(name) the function of that width. While operations of this
- * library are under way, these calls wait in small steps: other processes may wait for the operations. No include guard: included once for
- * each width. */
+/* Blocking messages, for counts of one width: COUNT is their type, FORM(name) the function of that width. While
+ * operations of this library are in flight, these calls wait in small steps, because other processes may wait for the
+ * operations. No include guard: included once for each width. */
 
 int FORM(MPI_Mrecv)(void *buffer, COUNT count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
@@ -61,7 +61,7 @@ int FORM(MPI_Sendrecv)(const void *sent, COUNT send_count, MPI_Datatype send_dat
 int FORM(MPI_Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype datatype, int target, int send_tag, int source,
                                int recv_tag, MPI_Comm communicator, MPI_Status *status)
 {
-    /* Of interest is whether MPI accepts the arguments. */
+    /* The size does not matter, only whether MPI accepts the arguments. */
     COUNT length = 0;
     if (0 == rustcoll_under_way || MPI_SUCCESS != FORM(PMPI_Pack_size)(count, datatype, communicator, &length)) {
         return FORM(PMPI_Sendrecv_replace)(buffer, count, datatype, target, send_tag, source, recv_tag, communicator,

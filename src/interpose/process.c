@@ -1,4 +1,4 @@
-/* What the user sets in the environment, and the beginning and the end of a process. */
+/* The user's settings in the environment, and the beginning and the end of a process. */
 
 #include "interpose.h"
 
@@ -17,7 +17,7 @@ static int is_disabled, is_alone, serves_nonblocking;
 static MPI_Comm itself = MPI_COMM_NULL;
 static int neighbours;
 
-/* The first number that one of those who start jobs has set; -1 if none has. */
+/* Returns the number in the first of these variables of launchers that is set; -1 if none is. */
 static int told_by_launcher(const char *const variables[])
 {
     for (size_t i = 0; NULL != variables[i]; i++) {
@@ -65,13 +65,13 @@ void rustcoll_end_job(const char *format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
-    /* Launchers lose what a process says immediately before it ends the job. */
+    /* Launchers lose what a process prints immediately before it ends the job. */
     sleep(1);
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Before the end of a job that would run otherwise than it was asked to. One rank of each node speaks first; if the others do not come to
- * an end with it, the fault is theirs alone, and they speak as well. */
+/* Called before the end of a job that cannot run as the user asked. The first rank of each node reports the fault at
+ * once. If the job has not ended soon after, the other ranks alone have the fault, so they report it as well. */
 static void let_speak(int speaks_first)
 {
     if (!speaks_first) {
@@ -116,7 +116,7 @@ static void refuse(const rustcoll_parameter *parameter, const char *variable, co
     }
     const char *word = rustcoll_nearest_word(variable, text);
     let_speak(is_first_on_node());
-    /* It may be the name of an algorithm whose file has a fault. */
+    /* The value may be the name of an algorithm whose file has a fault. */
     if ('\0' != *rustcoll_faults()) {
         rustcoll_show_faults(world_rank());
     }
@@ -145,7 +145,7 @@ static void read_parameters(void)
     }
 }
 
-/* A switch that only this library has: off or on, or 0 or 1. */
+/* Whether a switch that only this library has is on. Its values are off and on, or 0 and 1. */
 static int is_on(const char *variable)
 {
     const char *text = getenv(variable);
@@ -180,10 +180,10 @@ static void refuse_unknown(void)
     }
 }
 
-/* By which ranks tell each other what they did, if the user wants a profile. */
+/* Carries the messages that gather the profile, if the user wants one. */
 static rustcoll_state of_profile = {.own = MPI_COMM_NULL};
 
-/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, so that collectives' own communicators can end there. */
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, so this library's private communicators can be freed here. */
 static int end(MPI_Comm communicator, int key, void *nothing, void *extra)
 {
     if (MPI_COMM_NULL != of_profile.own) {
@@ -208,7 +208,7 @@ static void begin(void)
     }
     is_alone = is_on("RUSTCOLL_ALONE");
     serves_nonblocking = is_on("RUSTCOLL_NONBLOCKING");
-    /* First, for what is known depends on it: the names of algorithms that come from files. */
+    /* Must come first: a parameter names the files of algorithms, whose names are legal values of others. */
     read_parameters();
     refuse_unknown();
     rustcoll_note_neighbours(ranks_on_node());
@@ -234,7 +234,7 @@ int rustcoll_begin(void)
 
 int rustcoll_is_alone(void) { return is_alone; }
 
-/* Other MPIs have no such files. */
+/* This library reads its parameters from the environment alone. */
 const char *rustcoll_shim_parameter_files(int which) { return ""; }
 
 const char *rustcoll_shim_switches(void)
@@ -290,7 +290,8 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return begun(PMPI_Init_thread(argc, argv, required, provided));
 }
 
-/* Fortran's module mpi_f08 of MPICH calls PMPI_Init itself. Its functions are found in the library that follows this one. */
+/* MPICH's Fortran module mpi_f08 calls PMPI_Init itself, so its functions are intercepted. The originals are in the
+ * library that follows this one. */
 void mpi_init_f08_(int *error);
 void mpi_init_f08_(int *error)
 {

@@ -1,13 +1,14 @@
-/* MPI's calls that wait or test. Operations of this library go on within them; while none is under way they are MPI's own. */
+/* MPI's calls that wait or test. They advance the operations of this library; while none is in flight, they are MPI's own. */
 
 #include "interpose.h"
 
 #include <sched.h>
 
-/* How often to look before another process may have the processor. */
+/* How often to look before another process gets the processor. */
 enum { LOOKS = 64 };
 
-/* Whether to look again at something that is not complete, because operations are under way; from the second look on they go on before. */
+/* Whether to look again at something that is not complete, because operations are in flight. From the second look on,
+ * advances the operations before it. */
 static int looks_again(unsigned *look, int error, int is_complete)
 {
     if (MPI_SUCCESS != error || is_complete) {
@@ -139,7 +140,7 @@ int MPI_Win_test(MPI_Win window, int *is_complete)
     return PMPI_Win_test(window, is_complete);
 }
 
-/* What blocks does so in small steps, while operations of this library are under way: other processes may wait for these. */
+/* Blocking calls wait in small steps while operations of this library are in flight: other processes may wait for these operations. */
 
 int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status *status)
 {

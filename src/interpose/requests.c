@@ -1,12 +1,12 @@
-/* The requests of collectives that do not block. A program gets a real request of MPI's: a receive of a message from this very
- * process, which is sent when the operation has come to its end. So all of MPI's functions on requests mean what they always do. */
+/* The requests of non-blocking and persistent collectives. A program gets a real request of MPI's: the receive of a message that this
+ * process sends to itself when the operation is complete. So all of MPI's functions on requests work as usual. */
 
 #include "interpose.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What a request uses of the user's, who may free it meanwhile: MPI itself does not know of the use. */
+/* The user's objects that a request uses. The user may free them meanwhile, because MPI does not know of the use. */
 typedef struct used {
     MPI_Datatype *datatypes;
     size_t datatypes_count;
@@ -24,11 +24,11 @@ typedef struct request {
 } request;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* All requests, and those that wait for the duplicate of their communicator. */
+/* All requests; and those that wait for the duplicate of their communicator. */
 static request *requests, *waiting;
 static unsigned made;
 
-/* What the user has freed and requests still use. */
+/* Objects that the user has freed and requests still use. */
 static struct {
     MPI_Datatype *datatypes;
     MPI_Op *operators;
@@ -48,8 +48,8 @@ static int highest_tag(void)
     return known;
 }
 
-/* Half of the tags are for persistent operations, which may stay for ever, and half for the others, of which there are never so many at a time
- * that one is used again too early. */
+/* Half of the tags are for persistent operations, which may stay forever. Half are for the others, of which there are
+ * never so many at a time that a tag is used again too early. */
 static unsigned tags(void) { return (unsigned) (highest_tag() - RUSTCOLL_FIRST_REQUEST_TAG) / 2; }
 
 static int tag_of(unsigned number, int is_persistent)
@@ -87,7 +87,7 @@ static int is_operator_used(MPI_Op operator_)
     return 0;
 }
 
-/* Something that the user has freed and nobody uses any more, taken out of what is kept; 0 if there is nothing. */
+/* Take a handle that the user has freed, and that no request uses any more, out of the list; 0 if there is none. */
 
 static int take_unused_datatype(MPI_Datatype *datatype)
 {
@@ -121,7 +121,7 @@ static int take_unused_operator(MPI_Op *operator_)
     return is_found;
 }
 
-/* Apart from the lists: it may call functions of the user's, for attributes. */
+/* Frees outside the lock: MPI may call functions of the user's, for attributes. */
 static void free_unused(void)
 {
     MPI_Datatype datatype;
@@ -134,7 +134,7 @@ static void free_unused(void)
     }
 }
 
-/* How many datatypes the two sides of a call have, where each rank or neighbour has its own. */
+/* Counts the datatypes of the two sides of a call in which each rank or neighbour has its own. */
 static void count_datatypes(const rustcoll_state *state, int collective, size_t counts[2])
 {
     rustcoll_topology topology;
@@ -162,7 +162,7 @@ static void note_side(used *used, const rustcoll_side *side, size_t blocks)
     }
 }
 
-/* 0 if there is no memory. */
+/* Returns 0 if there is no memory. */
 static int note_used(request *request, const rustcoll_call *call)
 {
     used *used = &request->used;
@@ -231,7 +231,7 @@ static void start(request *request)
     pthread_mutex_unlock(&lock);
 }
 
-/* The next request whose duplicate is complete by now. */
+/* Removes and returns the next waiting request whose duplicate is complete, or NULL. */
 static request *next_ready(void)
 {
     pthread_mutex_lock(&lock);
@@ -258,8 +258,8 @@ void rustcoll_go_on(void)
     rustcoll_progress();
 }
 
-/* What a process sends itself has no content. A message that is longer than expected tells of an error; Intel MPI does not see that where
- * nothing is expected. */
+/* What a process sends to itself has no content. A message that is longer than expected reports an error; Intel MPI
+ * does not see that if the receive expects no byte at all. */
 enum { EXPECTED = 1, TOO_LONG = 2 };
 static char received[EXPECTED], sent[TOO_LONG];
 
@@ -291,10 +291,10 @@ static int is_among_neighbours(int collective)
 
 int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int is_persistent, MPI_Request *handle)
 {
-    /* Before anything can fail: all ranks must have counted equally many. */
+    /* Before anything can fail, because all ranks must count equally many. */
     const unsigned number = state->operations[is_persistent]++;
     if (is_persistent && number >= tags()) {
-        /* An earlier one may still have the tag, at some ranks. */
+        /* At some ranks, an earlier operation may still have the tag. */
         return RUSTCOLL_BELOW;
     }
     const int tag = tag_of(number, is_persistent);
@@ -308,7 +308,7 @@ int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int i
     enlist(added);
     int status = RUSTCOLL_ERR_NO_MEM;
     if (is_persistent && is_among_neighbours(call->collective)) {
-        /* In its initialization the ranks may tell each other who their neighbours are. */
+        /* In the initialization, ranks may send each other their neighbours. */
         rustcoll_wait_until_it_can_send(state);
     }
     if (note_used(added, call)) {
@@ -330,7 +330,7 @@ int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int i
     return MPI_SUCCESS;
 }
 
-/* The persistent request that a program knows by a handle. */
+/* Returns the persistent request that a program knows by a handle, or NULL. */
 static request *find(MPI_Request handle)
 {
     pthread_mutex_lock(&lock);
@@ -374,7 +374,7 @@ int MPI_Request_free(MPI_Request *handle)
     return error;
 }
 
-/* Both leave the handle to be freed by the last request that uses it; 0 if none does, or there is no memory to note it. */
+/* Leave a handle to be freed after the last request that uses it; 0 if none does, or there is no memory to note it. */
 
 static int leave_datatype(MPI_Datatype datatype)
 {

@@ -1,4 +1,4 @@
-/* What Rust asks of an MPI: what datatypes and operators are, reductions, and where things are. */
+/* What Rust asks of an MPI: descriptions of datatypes and operators, reductions, and facts about the process. */
 
 #include "interpose.h"
 
@@ -33,7 +33,7 @@ static int has_no_gaps(const rustcoll_datatype *description)
     return (ptrdiff_t) description->size == description->extent && description->size == description->true_extent;
 }
 
-/* Whether the elements that a datatype repeats or copies lie in memory in the order in which they travel, and without gaps. */
+/* Whether the elements that a datatype repeats or copies lie in memory without gaps, in the order in which they are sent. */
 static int is_part_contiguous(MPI_Datatype datatype, int combiner)
 {
     int count;
@@ -50,7 +50,7 @@ static int is_part_contiguous(MPI_Datatype datatype, int combiner)
     return described.contiguous;
 }
 
-/* The same of the datatype: of what MPI has, and of copies and repetitions of such. */
+/* Whether a datatype's own elements lie so. True only of datatypes that MPI has, and of copies and repetitions of these. */
 static int is_contiguous(MPI_Datatype datatype, int combiner, const rustcoll_datatype *description)
 {
     if (!has_no_gaps(description)) {
@@ -67,7 +67,7 @@ static int is_contiguous(MPI_Datatype datatype, int combiner, const rustcoll_dat
     }
 }
 
-/* Returns whether it is one that MPI has. */
+/* Describes a datatype. Returns whether it is one that MPI has. */
 static int describe(MPI_Datatype datatype, rustcoll_datatype *description)
 {
     MPI_Aint lower, extent, true_lower, true_extent;
@@ -88,7 +88,7 @@ static int describe(MPI_Datatype datatype, rustcoll_datatype *description)
     return MPI_COMBINER_NAMED == combiner;
 }
 
-/* MPI's own datatypes are what they are; others may be freed, and their handles mean something else then. */
+/* Only MPI's own datatypes are remembered. Others may be freed, and their handles mean something else then. */
 enum { REMEMBERED = 64 };
 static _Thread_local rustcoll_datatype remembered[REMEMBERED];
 
@@ -127,7 +127,7 @@ rustcoll_operator rustcoll_describe_operator(MPI_Op operator_)
     return (rustcoll_operator) {RUSTCOLL_OPAQUE(operator_), is_commutative, 0};
 }
 
-/* Rust asks for few elements at a time, or MPI's functions are called several times. */
+/* The most elements of one call of MPI_Reduce_local; more take several calls. */
 enum { MOST_AT_A_TIME = 1 << 30 };
 
 void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
@@ -169,7 +169,7 @@ int rustcoll_shim_is_threaded(void)
 
 int rustcoll_shim_is_preloaded(void) { return 1; }
 
-/* On a communicator that nobody else uses; those from RUSTCOLL_FIRST_REQUEST_TAG on are for requests. */
+/* Tags on the private communicator. Those from RUSTCOLL_FIRST_REQUEST_TAG on are for requests. */
 int rustcoll_shim_tag(int collective) { return 1 + collective; }
 int rustcoll_shim_memory_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 1; }
 int rustcoll_shim_stencil_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 2; }

@@ -1,5 +1,5 @@
-/* From the arguments of each collective to the neutral form. It is included once for each type of counts: COUNT, COUNTS, DISPLACEMENTS,
- * BYTE_DISPLACEMENTS and FORM(name), which makes the functions' names, are defined then. */
+/* Translates the arguments of each collective to the neutral form. Included once for each type of counts. The including
+ * file defines COUNT, COUNTS, DISPLACEMENTS, BYTE_DISPLACEMENTS and FORM(name), which makes the functions' names. */
 #include "description.h"
 
 static void FORM(describe_blocks)(rustcoll_description *described, BLOCKS_PARAMETERS)

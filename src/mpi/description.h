@@ -1,5 +1,5 @@
-/* The arguments of MPI's collectives, and what they become in the neutral form. Whoever includes this
- * says what an operator is (rustcoll_describe_operator); describe.h has the functions for each collective. */
+/* The arguments of MPI's collectives, and their neutral form. Each shim defines rustcoll_describe_operator; describe.h
+ * has the functions for each collective. */
 #ifndef RUSTCOLL_DESCRIPTION_H
 #define RUSTCOLL_DESCRIPTION_H
 
@@ -24,7 +24,7 @@ typedef struct rustcoll_description {
     const rustcoll_group *group;
 } rustcoll_description;
 
-/* An array of numbers in the neutral form, and one of its elements, unless whoever includes this has other arrays. */
+/* An array of numbers in the neutral form, and one of its elements. A file with other arrays defines both before. */
 #ifndef NUMBERS
 #define NUMBERS(array) ((rustcoll_numbers) {(array), _Generic((array), const int *: 0, default: 1)})
 #define COUNT_AT(counts, rank) (counts)[rank]
@@ -48,8 +48,8 @@ static inline void describe_operator(rustcoll_description *described, MPI_Op ope
     described->call.operator_ = &described->operator_;
 }
 
-/* Returns which of the buffers are significant at this rank. Between groups the root has but the one, the ranks of the other
- * group have but the other, and those of the root's group none. */
+/* Returns which of the buffers are significant at this rank. On an inter-communicator, the root has only its own
+ * buffer, the ranks of the other group have only the other one, and the other ranks of the root's group have none. */
 static inline int describe_root(rustcoll_description *described, int root)
 {
     const rustcoll_group *group = described->group;
@@ -71,7 +71,7 @@ static inline int describe_root(rustcoll_description *described, int root)
     }
 }
 
-/* Sides are zero before; they are filled in place, for this is on the way of every short call. */
+/* Sides must be zero before. They are filled in place, because every short call comes through here. */
 static inline void set_uniform(rustcoll_side *side, const void *buffer, ptrdiff_t count, const rustcoll_datatype *datatype)
 {
     side->buffer = buffer;
@@ -121,25 +121,25 @@ static inline void set_varying_receive(rustcoll_description *described, void *re
     set_varying(&described->call.recv, recv, counts, displacements, type);
 }
 
-/* Whether a buffer that each rank passes stands for data of its own; else MPI_IN_PLACE stands there. */
+/* Whether a buffer that each rank passes is not MPI_IN_PLACE; sets in_place. */
 static inline int is_given(rustcoll_description *described, const void *buffer)
 {
     described->call.in_place = MPI_IN_PLACE == buffer;
     return !described->call.in_place;
 }
 
-/* The same of the buffer that each rank has in a collective with a root, where only the root may be in place. */
+/* Whether this rank passes the buffer that each rank has, in a collective with a root; sets in_place. Only the root may be in place. */
 static inline int is_given_by_each(rustcoll_description *described, int has, const void *buffer)
 {
     described->call.in_place = (RUSTCOLL_OF_ROOT | RUSTCOLL_OF_EACH) == has && MPI_IN_PLACE == buffer;
     return RUSTCOLL_OF_EACH & has && !described->call.in_place;
 }
 
-/* There is nothing to say of a barrier. */
+/* A barrier has no arguments to describe. */
 static inline void describe_barrier(rustcoll_description *described, MPI_Comm communicator) {}
 
-/* What MPI's functions take, and how it is passed on; COUNT is the type of a count, COUNTS, DISPLACEMENTS
- * and BYTE_DISPLACEMENTS are those of arrays. */
+/* The parameters of MPI's functions, and the arguments that pass them on. COUNT is the type of a count; COUNTS,
+ * DISPLACEMENTS and BYTE_DISPLACEMENTS are types of arrays. */
 #define BLOCKS_PARAMETERS                                                                                    \
     const void *send, COUNT send_count, MPI_Datatype send_datatype, void *recv, COUNT recv_count,            \
         MPI_Datatype recv_datatype, MPI_Comm communicator
@@ -209,12 +209,13 @@ static inline void describe_barrier(rustcoll_description *described, MPI_Comm co
 #define SCATTERV_ARGUMENTS                                                                                   \
     send, send_counts, displacements, send_datatype, recv, recv_count, recv_datatype, root, communicator
 
-/* Applies a macro to each collective: the name of its number, MPI's names of it, what it takes, and what describes it. */
+/* Applies a macro to each collective: the name of its number, MPI's names, the prefix of its parameters and arguments,
+ * and the function that describes it. */
 #define RUSTCOLL_EACH(apply)                                                                                 \
     RUSTCOLL_EACH_WITH_COUNTS(apply)                                                                         \
     apply(BARRIER, Barrier, barrier, BARRIER, describe_barrier)
 
-/* The same but for the barrier, which has no counts. */
+/* As RUSTCOLL_EACH, but without the barrier, which has no counts. */
 #define RUSTCOLL_EACH_WITH_COUNTS(apply)                                                                                 \
     apply(ALLGATHER, Allgather, allgather, BLOCKS, describe_blocks)                                          \
     apply(ALLGATHERV, Allgatherv, allgatherv, ALLGATHERV, describe_allgatherv)                               \

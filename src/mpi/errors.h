@@ -1,11 +1,11 @@
-/* Errors of Rust's in terms of MPI. */
+/* Translates Rust's errors to MPI's. */
 #ifndef RUSTCOLL_ERRORS_H
 #define RUSTCOLL_ERRORS_H
 
 #include "mpi.h"
 #include "shim.h"
 
-/* An error as MPI knows it; what is MPI's own stays. */
+/* Returns MPI's code for an error of Rust's. Does not change errors of MPI's own. */
 static inline int rustcoll_error_of_mpi(int error)
 {
     switch (error) {

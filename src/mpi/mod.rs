@@ -1,8 +1,8 @@
-//! What runs inside an MPI, whichever it is: the entry points for the C shim, and the transport over MPI's messages.
+//! What runs inside an MPI process: entry points for the C shim, and the transport over MPI's messages.
 //!
-//! A shim knows one MPI's structures and contains what only C can say: that of `src/coll_component` makes a component of Open MPI,
-//! that of `src/interpose` a library that is loaded before another MPI. Every decision is taken here. *The component below* is
-//! whatever serves the calls that rustcoll does not: another component, or the MPI itself.
+//! A shim knows one MPI's structures and contains only what must be in C. That of `src/coll_component` makes a
+//! component of Open MPI, that of `src/interpose` a library that is loaded before another MPI. Rust takes every
+//! decision. *The component below* is what serves all other calls: another component, or the MPI itself.
 
 mod agreement;
 mod calls;

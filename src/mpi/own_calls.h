@@ -1,6 +1,6 @@
-/* Calls of a communicator's own collectives, on behalf of algorithms that consist of such. Whoever includes this defines COMMUNICATOR, the
- * type of a communicator; CALL(name, Name, ...), which calls a collective on `communicator` with the arguments that come first; what a
- * side's DATATYPE(side), COUNTS_OF(side) and DISPLACEMENTS_OF(side) are; and OPERATOR(handle). */
+/* Calls of a communicator's own collectives, for algorithms that consist of them. The including file defines
+ * COMMUNICATOR, the type of a communicator; CALL(name, Name, ...), which calls a collective on `communicator` with the
+ * given arguments; DATATYPE(side), COUNTS_OF(side) and DISPLACEMENTS_OF(side) of a side; and OPERATOR(handle). */
 
 #define ONE(side) (side)->buffer, (side)->count, DATATYPE(side)
 #define EACH(side) (side)->buffer, COUNTS_OF(side), DISPLACEMENTS_OF(side), DATATYPE(side)

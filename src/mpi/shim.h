@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* What functions return that return errors: this, an error code of MPI's, which Rust hands on, or one of these errors of Rust's, which
- * the shim translates (errors.h). Classes of errors have other numbers in each MPI; none of them, and no error of Open MPI's own, has
- * these. */
+/* A function that returns an error returns RUSTCOLL_SUCCESS, an error code of MPI's, which Rust hands on, or one of
+ * these errors of Rust's, which the shim translates (errors.h). The error classes of MPIs have different numbers; no
+ * error class, and no error of Open MPI's own, has one of these. */
 #define RUSTCOLL_SUCCESS 0
 #define RUSTCOLL_ERR_COUNT (-0x40000001)
 #define RUSTCOLL_ERR_ROOT (-0x40000002)
@@ -17,20 +17,21 @@
 #define RUSTCOLL_ERR_NO_MEM (-0x40000005)
 #define RUSTCOLL_ERR_UNREAD (-0x40000006)
 
-/* Returned instead: the component below shall serve the call. */
+/* Returned instead of an error: the component below shall serve the call. */
 #define RUSTCOLL_BELOW 0x40000000
 
-/* Where the ranks of a communicator are. */
+/* How the ranks of a communicator are spread over nodes. */
 #define RUSTCOLL_ON_ONE_NODE 1
 #define RUSTCOLL_ON_SEVERAL_NODES 2
 
-/* The files that parameters may stand in, by how MPI looks at them. */
+/* Kinds of parameter files. MPI takes their values before those of the environment, or after them, or the launcher has
+ * read them and passes the values on in the environment. */
 #define RUSTCOLL_BEFORE_ENVIRONMENT 0
 #define RUSTCOLL_BEHIND_ENVIRONMENT 1
 #define RUSTCOLL_IN_ENVIRONMENT 2
 
-/* What has become of a request that was given up: it is freed, and nothing uses its buffer any more; it is freed, but a message may still
- * use its buffer; or MPI brings it to its end, and until then it must be given up again and again. */
+/* What has become of an abandoned request. FREED: it is freed, and nothing uses its buffer any more. LOST: it is freed,
+ * but a message may still use its buffer. ENDING: MPI will end it, and until then the caller must abandon it again. */
 #define RUSTCOLL_FREED 0
 #define RUSTCOLL_LOST 1
 #define RUSTCOLL_ENDING 2
@@ -52,8 +53,8 @@ typedef struct rustcoll_operator {
     int predefined; /* one of MPI's own */
 } rustcoll_operator;
 
-/* A parameter that the shim registers, and where its value is kept. One that is a text has no words and no
- * variable, and is only read when the job starts. */
+/* A parameter that the shim registers, and where its value is kept. A text has no words and no variable, and is only
+ * read when the job starts. */
 typedef struct rustcoll_parameter {
     const char *name;          /* without the component's prefix */
     const char *description;
@@ -62,7 +63,7 @@ typedef struct rustcoll_parameter {
     int minimum;               /* numbers from here up are legal beside the words; 0: words only */
     int *value;
     int is_fixed;              /* the value is only read when the job starts */
-    const char *variable;      /* name of a performance variable that goes with it, or NULL */
+    const char *variable;      /* name of its performance variable, or NULL */
     const char *const *variable_words;
     int *variable_value;
 } rustcoll_parameter;
@@ -94,13 +95,13 @@ enum rustcoll_collective {
     RUSTCOLL_COLLECTIVES
 };
 
-/* The process topology of a communicator as far as this rank knows it: of a grid the dimensions, of any other the ranks
- * from which it receives and those to which it sends. */
+/* The process topology of a communicator, as far as this rank knows it: the dimensions of a grid, or the ranks from
+ * which it receives and to which it sends. */
 typedef struct rustcoll_topology {
     int is_grid;
     size_t dimensions;
     const int *lengths, *periods; /* of each dimension, and whether it is periodic */
-    size_t indegree, outdegree;   /* of a grid as well */
+    size_t indegree, outdegree;   /* also of a grid */
     const int *sources, *destinations;
 } rustcoll_topology;
 
@@ -111,14 +112,14 @@ typedef struct rustcoll_below {
     int persistent[RUSTCOLL_COLLECTIVES];
 } rustcoll_below;
 
-/* An array of numbers, one for each rank (on an inter-communicator mostly of the other group) or neighbour, as the caller
- * gave it; NULL values: there is none. */
+/* An array of numbers, one for each rank (on an inter-communicator mostly of the other group) or neighbour, as the
+ * caller passed it. `values` is NULL if there is none. */
 typedef struct rustcoll_numbers {
     const void *values;
     int are_wide; /* ptrdiff_t, else int */
 } rustcoll_numbers;
 
-/* An array of datatypes' handles, one for each rank or neighbour, as the caller gave it; NULL values: there is none. */
+/* An array of datatypes' handles, one for each rank or neighbour, as the caller passed it. `values` is NULL if there is none. */
 typedef struct rustcoll_handles {
     const void *values;
     int are_ints; /* else addresses */
@@ -129,26 +130,26 @@ typedef struct rustcoll_handles {
 typedef struct rustcoll_side {
     const void *buffer;
     size_t count;
-    const rustcoll_datatype *datatype; /* NULL: not significant, or one for each rank */
+    const rustcoll_datatype *datatype; /* NULL: not significant, or each rank has its own */
     rustcoll_numbers counts;
-    rustcoll_numbers displacements;    /* in elements; in bytes where each rank has its datatype */
-    rustcoll_handles datatypes;        /* where each rank has its own */
+    rustcoll_numbers displacements;    /* in elements; in bytes if each rank has its own datatype */
+    rustcoll_handles datatypes;        /* if each rank has its own */
 } rustcoll_side;
 
-/* The arguments of a collective. In place: the send side, or with scatters the receive side, is left zero; with the
- * rooted ones only the root can be in place. */
+/* The arguments of a collective. In place, the send side is left zero; for scatters, the receive side. In collectives
+ * with a root, only the root can be in place. */
 typedef struct rustcoll_call {
     int collective;
     int in_place;
-    int root; /* on an inter-communicator the ranks of the other group are numbered after those of the own */
+    int root; /* on an inter-communicator, the ranks of the other group are numbered after those of the own */
     rustcoll_side send;
     rustcoll_side recv; /* the buffer of a broadcast */
     const rustcoll_operator *operator_;
 } rustcoll_call;
 
-/* One side of a call of a communicator's own collectives: a count for all, or counts and displacements in elements. */
+/* One side of a call of a communicator's own collectives: one count, or counts and displacements in elements. */
 typedef struct rustcoll_own_side {
-    void *buffer; /* or what stands for a call in place, or NULL where the rank has none */
+    void *buffer; /* or MPI_IN_PLACE, or NULL where the rank has none */
     int count;
     const void *datatype;
     const int *counts, *displacements;
@@ -158,11 +159,11 @@ typedef struct rustcoll_own_side {
 typedef struct rustcoll_own_call {
     int collective;
     int root;
-    rustcoll_own_side send, recv; /* a broadcast has but the second one, a reduce-scatter its counts at the first one */
+    rustcoll_own_side send, recv; /* a broadcast has only recv; a reduce-scatter has its counts in send */
     const void *operator_;
 } rustcoll_own_call;
 
-/* What differs between two processes, and what each holds of it; the texts live as long as the process. */
+/* What differs between two processes, and what each of them has. The texts live as long as the process. */
 typedef struct rustcoll_difference {
     const char *what, *own, *other;
 } rustcoll_difference;
@@ -171,116 +172,115 @@ typedef struct rustcoll_difference {
 
 /* Fills in parameter number `index`; returns 0 past the last one. */
 int rustcoll_parameter_get(int index, rustcoll_parameter *parameter);
-/* A parameter of this library that the user gives, in the environment or in a file of MPI's, and nobody knows, or NULL; the nearest
- * name that is known, and where it stands. The texts live as long as the process. */
+/* Returns a parameter of this library that the user gives, in the environment or in a file of MPI's, but that does not exist; or NULL. Also
+ * the nearest name that exists, and where the value stands. The texts live as long as the process. */
 const char *rustcoll_unknown_parameter(const char **nearest, const char **place);
-/* What the user gives for the parameter of that full name, registered or not, or NULL; and where it stands. They live as long as the
- * process. */
+/* Returns the value that the user gives for the parameter of that full name, registered or not, or NULL; also where it
+ * stands. The texts live as long as the process. */
 const char *rustcoll_given(const char *full_name, const char **place);
-/* The word that comes nearest to a value that is not legal for the parameter of that full name; NULL if it does not take one of several
- * words. It lives as long as the process. */
+/* Returns the word nearest to a value that is not legal for the parameter of that full name, or NULL if the parameter
+ * does not take only words. The word lives as long as the process. */
 const char *rustcoll_nearest_word(const char *full_name, const char *value);
-/* Whether the user gives any parameter, known or not. */
+/* Whether the user gives any parameter, even one that does not exist. */
 int rustcoll_gives_parameters(void);
 /* Whether the user, not the site, gives rules, in files or lines. */
 int rustcoll_gives_rules(void);
-/* What is wrong with rules that are left out, at this process, as a text that lives as long as it; "" if nothing is. */
+/* Returns the faults of the rules and schedule files that this process leaves out; "" if there are none. The text lives
+ * as long as the process. */
 const char *rustcoll_faults(void);
-/* Starts logging at a verbosity from 0 to 100, and ends the job if faulty rules are to. `rank`: this process's in the job. */
+/* Starts rustcoll in this process, with logs at a verbosity from 0 to 100. Ends the job if rules have faults and the
+ * user wants that. `rank`: this process's rank in the job. */
 void rustcoll_start(int verbosity, int is_first_on_node, int rank);
-/* Prints the report, if the user wants one. */
+/* Prints the report and writes learnt rules, if the user wants them, and frees memory. */
 void rustcoll_finish(void);
-/* Priority on a communicator, or -1 to stay away; a rule file may ask for one. `given`: the parameter's value, if the user set it. `components`:
- * the value of `--mca coll`, `preference`: that of the communicator's info key; either may be NULL. */
+/* Returns the priority on a communicator, or -1 to stay away; a rule file may set one. `given`: the parameter's value, if the user set it.
+ * `components`: the value of `--mca coll`; `preference`: that of the communicator's info key. Both may be NULL. */
 int rustcoll_priority(int is_given, int given, const char *components, const char *preference);
-/* What this process holds that must be alike on all, as a text that lives as long as the process. `priority`: that on
- * communicators whose info keys do not name the component. */
+/* Returns what must be equal on all processes, as this process has it: a text that lives as long as the process.
+ * `priority`: that on communicators whose info keys do not name the component. */
 const char *rustcoll_holdings(int priority);
 /* Whether two such texts differ, and how; `other` is NULL if the other process has none. */
 int rustcoll_differ(const char *own, const char *other, rustcoll_difference *difference);
-/* A number made of a text, the same in every process. */
+/* Returns a hash of a text, the same in every process. */
 unsigned long long rustcoll_digest(const char *text);
-/* A communicator's state, or NULL if there is no memory. `remote_size`: ranks of the other group of an
- * inter-communicator, else 0; `local_communicator` reaches the own group. */
+/* Returns a communicator's state, or NULL if there is no memory. `remote_size`: the number of ranks of the other group
+ * of an inter-communicator, else 0. `local_communicator` reaches the own group. */
 void *rustcoll_communicator_new(const void *communicator, const void *local_communicator, int rank, int size,
                                 int remote_size, unsigned identifier, const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
 
-/* Begins the profile of a job of so many ranks, and returns whether the user wants one; and writes it. All ranks of the job call the latter
- * when MPI ends and messages can still be sent on the communicator, which has all of them and carries no other messages under
- * rustcoll_shim_profile_tag. */
+/* Begin and write the job's profile. The former returns whether the user wants one. All ranks of the job call the latter when MPI ends and
+ * messages can still be sent. The communicator has all ranks of the job, and carries no other messages with rustcoll_shim_profile_tag. */
 int rustcoll_begin_profile(int rank, int size);
 void rustcoll_write_profile(const void *communicator, int rank, int size);
 
-/* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW; then rustcoll_ended_below is to be called when the
- * component below has ended it. */
+/* Runs a collective to its end. Returns an error, or RUSTCOLL_BELOW: then the shim calls the component below, and
+ * afterwards rustcoll_ended_below. */
 int rustcoll_run(void *state, const rustcoll_call *call);
 void rustcoll_ended_below(void *state);
 
-/* Prepares a collective that does not block, under a tag of its own, on the local communicator under another one; what
- * `call` points to need not live on. An MPI error code, or RUSTCOLL_BELOW. `request` is what rustcoll_shim_complete
- * will be called with. */
+/* Prepares a non-blocking or persistent collective with tags of its own for the communicator and the local communicator. What `call` points
+ * to need not live on. Returns an error, or RUSTCOLL_BELOW. Rust will pass `request` to rustcoll_shim_complete. */
 int rustcoll_prepare(void *state, const rustcoll_call *call, int is_persistent, int tag, int local_tag,
                      void *request, void **operation);
-/* Instead of that, where the shim itself has no memory for it; the other ranks count on this one. */
+/* Called instead of rustcoll_prepare if the shim has no memory for the collective; the other ranks count on this one. */
 void rustcoll_missed(void *state, int is_persistent);
 /* Starts a prepared collective; a persistent one may be started again after its completion. */
 void rustcoll_operation_start(void *operation);
-/* Frees a collective that is not under way. */
+/* Frees a collective that is not in flight. */
 void rustcoll_operation_free(void *operation);
-/* Goes on with all collectives that are under way; how many were completed. */
+/* Advances all collectives that are in flight; returns how many it completed. */
 int rustcoll_progress(void);
 
-/* What tools may count of the calls of a collective, by the numbers of algorithms, with the component below first: how
- * many numbers, and the sums so far (unsigned long long; of time double, in seconds). */
+/* What tools may count of the calls of a collective, by the numbers of algorithms, with the component below first. The former function
+ * returns how many numbers there are, the latter the sums so far (unsigned long long; time as double, in seconds). */
 enum rustcoll_quantity { RUSTCOLL_CALLS, RUSTCOLL_BYTES, RUSTCOLL_TIME, RUSTCOLL_QUANTITIES };
 int rustcoll_counted_numbers(int collective);
 void rustcoll_counted(int collective, int quantity, void *sums);
-/* There are more tools that count, or fewer. */
+/* Adds `more` tools that count; a negative number removes some. */
 void rustcoll_watch(int more);
 
 /* ---- the shim, called by Rust ---- */
 
-/* Messages. */
+/* Start a message. */
 int rustcoll_shim_send(const void *buffer, size_t count, const void *datatype, int peer, int tag,
                        const void *communicator, void **request);
 int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int peer, int tag,
                           const void *communicator, void **request);
-/* The same, blocking until they are complete. */
+/* Send or receive a message, blocking until it is complete. */
 int rustcoll_shim_send_and_wait(const void *buffer, size_t count, const void *datatype, int peer, int tag,
                                 const void *communicator);
 int rustcoll_shim_receive_and_wait(void *buffer, size_t count, const void *datatype, int peer, int tag,
                                    const void *communicator);
 /* Waits for a request and frees it; returns the error that its status holds. */
 int rustcoll_shim_wait(void **request);
-/* Gives a request up after an error elsewhere: one of RUSTCOLL_…. */
+/* Abandons a request after an error elsewhere; returns RUSTCOLL_FREED, RUSTCOLL_LOST or RUSTCOLL_ENDING. */
 int rustcoll_shim_abandon(void **request);
-/* MPI's error if a process of a communicator has failed, as far as this one knows, or if the communicator was revoked; else
- * RUSTCOLL_SUCCESS. Only where progress is made can it change. */
+/* Returns MPI's error if a process of a communicator has failed, as far as this one knows, or if the communicator was
+ * revoked; else RUSTCOLL_SUCCESS. The answer changes only while MPI makes progress. */
 int rustcoll_shim_failure(const void *communicator);
 
 /* Whether buffers may lie on devices, such as GPUs; the same at each call. */
 int rustcoll_shim_has_devices(void);
-/* Whether an address is one of a device's memory, which only rustcoll_shim_copy may read and write. */
+/* Whether an address is in a device's memory, which only rustcoll_shim_copy may read and write. */
 int rustcoll_shim_is_on_device(const void *address);
-/* Makes memory of the host known to the devices, which then copy it faster, and has them forget it, which must come before it is given
- * back; 0 if that is not possible. */
+/* Make memory of the host known to the devices, which then copy it faster, or unknown, which must happen before it is
+ * freed. Return 0 if that is not possible. */
 int rustcoll_shim_register_host(void *address, size_t bytes);
 int rustcoll_shim_unregister_host(void *address);
-/* Copies data to a layout that holds at least as many bytes; a NULL datatype stands for plain bytes. */
+/* Copies data to a layout that holds at least as many bytes. Datatypes must not be NULL: only the component takes NULL for plain bytes. */
 int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype,
                        void *target, size_t target_count, const void *target_datatype);
-/* Some bytes of the data of consecutive elements, counted without gaps from `first` on: copied to plain bytes, and from
- * there. */
+/* Copy some bytes of the data of consecutive elements, from byte `first` on and counted without gaps, to plain bytes or from there. */
 int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed);
 int rustcoll_shim_unpack(const void *packed, size_t bytes, void *target, const void *datatype, size_t first);
 /* target = source ⊕ target */
 void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
                           const void *datatype);
-/* target = left ⊕ right, the target being apart from both; 0 if MPI cannot do that. */
+/* target = left ⊕ right; the target does not overlap the operands. Returns 0 if MPI cannot do that. */
 int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const void *right, void *target, size_t count,
                                const void *datatype);
-/* Makes progress. */
+/* Lets MPI make progress. */
 void rustcoll_shim_progress(void);
 /* Whether several threads may call MPI at the same time. */
 int rustcoll_shim_is_threaded(void);
@@ -288,17 +288,17 @@ int rustcoll_shim_is_threaded(void);
 int rustcoll_shim_is_crowded(void);
 /* Whether the library is loaded before an MPI, rather than by Open MPI as a component; the same at each call. */
 int rustcoll_shim_is_preloaded(void);
-/* The files from which MPI has parameters, separated by commas, the first first: those that go before the environment, those behind it,
- * or those that the launcher has read, which hands their values on in the environment. The text lives until the next call. */
+/* Returns the names of MPI's parameter files of one kind (RUSTCOLL_BEFORE_ENVIRONMENT, for example), separated by
+ * commas, in the order in which MPI looks into them. The text lives until the next call. */
 const char *rustcoll_shim_parameter_files(int which);
-/* The switches that the shim reads itself and that are on, of those that must be alike at all ranks; "" if none is. */
+/* Returns the switches that the shim reads itself, that must be equal on all ranks, and that are on; "" if none is. */
 const char *rustcoll_shim_switches(void);
-/* The tag under which a collective communicates that blocks. */
+/* The tag of a blocking collective. */
 int rustcoll_shim_tag(int collective);
-/* The tags under which ranks come to memory that they share, and find the stencil of their neighbours. No collective has them. */
+/* The tags of messages by which ranks allocate shared memory, and find the stencil of their neighbours. No collective has them. */
 int rustcoll_shim_memory_tag(void);
 int rustcoll_shim_stencil_tag(void);
-/* The tag under which ranks tell each other what they did, when MPI ends. */
+/* The tag of messages that gather the job's profile when MPI ends. */
 int rustcoll_shim_profile_tag(void);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX, MPI_BOR, MPI_IN_PLACE */
 const void *rustcoll_shim_byte(void);
@@ -307,39 +307,38 @@ const void *rustcoll_shim_maximum(void);
 const void *rustcoll_shim_union(void);
 void *rustcoll_shim_in_place(void);
 
-/* Calls a collective that blocks, which whoever serves it on the communicator carries out: an MPI error code. Those whose
- * neighbours or datatypes differ from rank to rank, barriers and scans are not called so. */
+/* Calls a blocking collective on a communicator, whatever component serves it there; returns an error. Serves neither
+ * alltoallw, barriers and scans nor collectives among neighbours. */
 int rustcoll_shim_call(const void *communicator, const rustcoll_own_call *call);
 
 /* Whether a request is complete; if so, it is freed as by rustcoll_shim_wait, and *error says how it ended. */
 int rustcoll_shim_test(void **request, int *error);
 /* Describes the process topology of a communicator that has one. */
 void rustcoll_shim_topology(const void *communicator, rustcoll_topology *topology);
-/* Key and value of the info entry of that number that a communicator was created with; 0 past the last one. They live
- * as long as nobody changes the entries. */
+/* Tells key and value of the info entry of that number that a communicator was created with; 0 past the last one. They
+ * live until the next call, as long as nobody changes the entries. */
 int rustcoll_shim_info(const void *communicator, int number, const char **key, const char **value);
-/* The name that a user or MPI gives a communicator or a datatype, cut to `length` bytes with the zero byte that ends it; "" if it has
- * none. */
+/* Write the name that a user or MPI gives a communicator or a datatype, cut to `length` bytes with the zero byte at its
+ * end; "" if there is none. */
 void rustcoll_shim_communicator_name(const void *communicator, char *name, size_t length);
 void rustcoll_shim_datatype_name(const void *datatype, char *name, size_t length);
-/* The name of an operator of MPI's, or what tells that it is another one. It lives as long as the process. */
+/* The name of an operator of MPI's, or a text for all others. It lives as long as the process. */
 const char *rustcoll_shim_operator_name(const void *operator_);
-/* The ranks in MPI_COMM_WORLD of all ranks of a communicator's own group; a negative number for those that are of another job. */
+/* Writes the ranks in MPI_COMM_WORLD of all ranks of a communicator's own group; a negative number for ranks of another job. */
 void rustcoll_shim_world_ranks(const void *communicator, int *ranks);
 /* Describes a datatype. */
 void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description);
-/* Completes the request of a collective that does not block. */
+/* Completes the request of a non-blocking or persistent collective. */
 void rustcoll_shim_complete(void *request, int error);
 
-/* Over how many nodes the ranks of a communicator's own group are spread: RUSTCOLL_ON_…, or 0 where MPI may not tell
- * all of them alike. */
+/* Tells how a communicator's own group is spread over nodes: RUSTCOLL_ON_…, or 0 where MPI may not tell all its ranks alike. */
 int rustcoll_shim_spread(const void *communicator);
-/* The name of this host, cut to `length` bytes with the zero byte that ends it. */
+/* Writes the name of this host, cut to `length` bytes with the zero byte at its end. */
 void rustcoll_shim_host_name(char *name, size_t length);
 
-/* One line for the log. */
+/* Writes a line to the log. */
 void rustcoll_shim_output(const char *line);
-/* Ends the job over faulty rules. `speaks_first`: at one rank of those that do so. */
+/* Ends the job because of faulty rules. `speaks_first`: whether this rank reports the faults without waiting for others. */
 void rustcoll_shim_refuse_rules(const char *faults, int speaks_first);
 /* Ends the job; does not return. */
 void rustcoll_shim_abort(const void *communicator, const char *message);

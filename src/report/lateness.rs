@@ -1,9 +1,9 @@
-//! Waiting apart from moving: what a collective costs, and what is only the time until the last rank has come.
+//! Separates waiting from moving: what a collective costs, and what is only time until the last rank comes.
 //!
-//! All ranks note when the same few calls began and how long they took. Where all ranks of a call wait for each other, the last one to come
-//! does not wait: its time is the cost of the call, and what the others took longer is waiting. That needs no common clock. On one node
-//! all ranks read the same clock, so what is known there are the times at which ranks came; this also serves calls in which ranks wait for
-//! the root, or the root waits for them.
+//! All ranks note when the same few calls began and how long they took. If all ranks of a call wait for each other, the
+//! last one to come does not wait: its time is the cost of the call, and the extra time of the others is waiting. That
+//! needs no common clock. The ranks of one node read the same clock, so there the times at which ranks came are known,
+//! too. They also serve calls in which ranks wait for the root, or the root waits for them.
 
 use crate::algorithms::{Collective, Cut};
 use std::collections::BTreeMap;
@@ -15,40 +15,38 @@ pub struct Visit {
     pub rank: u32,
     /// Whether it is the call's root.
     pub is_root: bool,
-    /// Nanoseconds on the clock of its node at which the call began.
+    /// When the call began, in nanoseconds on the clock of the rank's node.
     pub came: u64,
-    /// Nanoseconds that it took.
+    /// How long the call took, in nanoseconds.
     pub took: u64,
 }
 
-/// A call by the ranks of which it is known.
+/// A call, with the ranks of which it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// How many ranks the call has.
     pub size: u32,
-    /// The collective.
     pub collective: Collective,
-    /// What tells its row.
+    /// The hash of its row in the profile.
     pub row: u64,
     /// The node of all ranks, if they are on one.
     pub node: Option<u64>,
-    /// The ranks.
     pub visits: Vec<Visit>,
 }
 
-/// What tells a call from others: its communicator and its number there.
+/// What identifies a call: its communicator, and its number there.
 pub type Place = (u64, u64);
 
-/// Calls that not all of their ranks are known of.
+/// Calls of which some ranks are not known yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples(BTreeMap<Place, Sample>);
 
-/// What became of the time of a call.
+/// How much of a call's time was waiting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
     /// Nanoseconds of all ranks together.
     pub took: u64,
-    /// Those of them in which ranks waited for others to come.
+    /// Nanoseconds of all ranks together in which they waited for others to come.
     pub waiting: u64,
     /// The rank for which they waited.
     pub late: u32,
@@ -63,7 +61,7 @@ enum Wait {
     AllForRoot,
     /// The root for all.
     RootForAll,
-    /// Some for others, as ranks or neighbours have it.
+    /// Some ranks for others, depending on their ranks or neighbours.
     Unknown,
 }
 
@@ -83,7 +81,7 @@ pub fn is_waited_for_by_all(collective: Collective) -> bool {
 }
 
 impl Sample {
-    /// What became of its time, if all ranks are known and it can be told.
+    /// Judges the call's time; `None` if that cannot be done. All ranks must be known.
     pub fn judged(&self) -> Option<Judged> {
         let visits = &self.visits;
         let took = visits.iter().map(|visit| visit.took).sum();
@@ -103,7 +101,7 @@ impl Sample {
         Some(Judged { took, waiting, late: late.rank })
     }
 
-    /// Adds ranks of the same call. Returns whether they say the same of it.
+    /// Adds ranks of the same call. Returns whether their descriptions of the call agree.
     fn join(&mut self, other: Sample) -> bool {
         let is_same = self.size == other.size && self.collective == other.collective;
         self.node = self.node.filter(|_| self.node == other.node);
@@ -112,17 +110,17 @@ impl Sample {
     }
 }
 
-/// Words that say what all ranks of a sample have in common: place, size, collective, row, node, number of visits.
+/// Number of words for what all ranks of a sample have in common: place, size, collective, row, node, number of visits.
 const HEAD: usize = 8;
 
-/// Words of a visit.
+/// Number of words of a visit.
 const VISIT: usize = 3;
 
-/// The bit of a visit's first word that tells the root.
+/// The bit of a visit's first word that marks the root.
 const ROOT: u64 = 1 << 32;
 
 impl Samples {
-    /// Adds a call, or ranks of it. A call of which ranks say different things is left out.
+    /// Adds a call, or ranks of it. Leaves out a call that its ranks describe differently.
     pub fn add(&mut self, place: Place, sample: Sample) {
         if let Some(known) = self.0.get_mut(&place) {
             if !known.join(sample) {
@@ -133,12 +131,11 @@ impl Samples {
         }
     }
 
-    /// Adds others.
     pub fn merge(&mut self, others: Samples) {
         others.0.into_iter().for_each(|(place, sample)| self.add(place, sample));
     }
 
-    /// Takes out the calls of which all ranks are known.
+    /// Removes and returns the calls of which all ranks are known.
     pub fn complete(&mut self) -> Vec<Sample> {
         let (complete, rest) = std::mem::take(&mut self.0)
             .into_iter()
@@ -147,7 +144,7 @@ impl Samples {
         complete.into_values().collect()
     }
 
-    /// As words, of which there are no more than `most`; what has no room is left out.
+    /// Returns the samples as at most `most` words. Leaves out samples for which there is no room.
     pub fn to_words(&self, most: usize) -> Vec<u64> {
         let mut words = Vec::new();
         for (&(communicator, number), sample) in &self.0 {
@@ -167,7 +164,7 @@ impl Samples {
         words
     }
 
-    /// Of such words; `None` if they are none.
+    /// Decodes words of [`Samples::to_words`]; `None` if they are malformed.
     pub fn of_words(mut words: &[u64]) -> Option<Samples> {
         let mut samples = Samples::default();
         while !words.is_empty() {

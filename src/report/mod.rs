@@ -1,4 +1,4 @@
-//! What ran: sums over calls. A rank's are printed as a table, those of all ranks become a job's profile.
+//! Sums over calls. Those of one rank are printed as a table; those of all ranks become a job's profile.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ pub use table::Report;
 use crate::algorithms::Collective;
 use std::time::Duration;
 
-/// How the decision about a communicator's first calls ends, for which no rule can choose shared memory.
+/// The end of the decision about a communicator's first calls, for which no rule can choose shared memory.
 pub const NO_SHARED_MEMORY_YET: &str = "no shared memory yet";
 
 /// How a collective was called.
@@ -31,7 +31,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// All forms.
     pub const ALL: [Form; 4] = [Form::Blocking, Form::NonBlocking, Form::Persistent, Form::Inner];
 
     /// Its name in profiles.
@@ -54,35 +53,30 @@ pub struct Kind {
     pub size: usize,
     /// Number of ranks in the other group of an inter-communicator, else 0.
     pub remote: usize,
-    /// The collective.
     pub collective: Collective,
-    /// How it was called.
     pub form: Form,
     /// The greatest power of two that is not more than the bytes of a call, or 0.
     pub bytes_from: u64,
-    /// The elements.
     pub datatype: String,
     /// The operator of a reduction, else empty.
     pub operator: String,
     /// The algorithm with its parameters; `below` for the component below, `nobody` for calls without data.
     pub served: String,
-    /// Who decided it.
+    /// What chose the algorithm, such as a rule.
     pub decided: String,
 }
 
 /// The sums over calls of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// How many there were.
     pub calls: u64,
     /// Bytes of data.
     pub bytes: u64,
-    /// How long they took; `None` if that is known of none of them.
+    /// How long the calls took; `None` if no call's time is known.
     pub time: Option<Duration>,
 }
 
 impl Sum {
-    /// Adds other calls.
     pub fn add(&mut self, other: Sum) {
         self.calls += other.calls;
         self.bytes = self.bytes.saturating_add(other.bytes);

@@ -1,20 +1,21 @@
-//! What some ranks of a job did, before it is a profile: what ranks tell each other when MPI ends, and what they write while it runs.
+//! Parts of a job's profile, each with what some ranks did. Ranks send them when MPI ends, and write them to
+//! files while the job runs.
 
 use super::lateness::Samples;
 use super::profile::Profile;
 use crate::text::content::beside;
 use std::path::{Path, PathBuf};
 
-/// The first bytes of a part: what it is, and the version of its form.
+/// The first bytes of a part: what it is, and the version of its format.
 const HEAD: &[u8; 16] = b"rustcoll part 1\n";
 
-/// A part has no more words about calls than these, 8 MiB.
+/// The most words about calls in a part, 8 MiB.
 const MOST_WORDS: usize = 1 << 20;
 
-/// What the files of parts end with.
+/// The extension of the files of parts.
 const EXTENSION: &str = "part";
 
-/// So many ranks of a job write parts at most.
+/// The most ranks of a job that write parts.
 const MOST_WRITERS: usize = 256;
 
 /// What some ranks of a job did.
@@ -22,34 +23,34 @@ const MOST_WRITERS: usize = 256;
 pub struct Part {
     /// How many ranks the job has.
     pub of: u64,
-    /// What these ranks called.
+    /// The calls of these ranks.
     pub profile: Profile,
-    /// Calls that not all of their ranks are known of.
+    /// Calls of which some ranks are not known yet.
     pub samples: Samples,
 }
 
-/// The folder to which ranks write parts while a job runs whose profile goes to that file.
+/// The folder for the parts of a job whose profile goes to `file`.
 pub fn folder(file: &Path) -> PathBuf {
     beside(file, ".parts")
 }
 
-/// The file of a rank in that folder.
+/// The name of a rank's file in that folder.
 pub fn file_name(rank: usize) -> String {
     format!("rank-{rank}.{EXTENSION}")
 }
 
-/// Whether a rank has written that file.
+/// Whether a file is a part, by its extension.
 pub fn is_part(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
-/// Whether a rank writes parts, of a job of so many: few enough do, evenly drawn.
+/// Whether a rank writes parts. At most `MOST_WRITERS` of `ranks` do, evenly spaced.
 pub fn writes(rank: usize, ranks: usize) -> bool {
     rank.is_multiple_of(ranks.div_ceil(MOST_WRITERS).max(1))
 }
 
 impl Part {
-    /// Adds other ranks. What becomes of a call is found when all its ranks are known.
+    /// Adds other ranks. Judges each call of which all ranks are known now.
     pub fn merge(&mut self, other: Part) {
         self.of = self.of.max(other.of);
         self.profile.merge(other.profile);
@@ -57,8 +58,9 @@ impl Part {
         self.profile.judge(&self.samples.complete());
     }
 
-    /// The head; the number of the job's ranks, the length of the profile's text and the number of words that say the samples, as words; that text;
-    /// those words. A word is 8 bytes, the lowest first.
+    /// Returns the bytes of the part: the head; three words with the number of the job's ranks, the length of
+    /// the profile's text and the number of words of the samples; that text; those words. A word has 8 bytes,
+    /// the lowest first.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (text, words) = (self.profile.to_json(), self.samples.to_words(MOST_WORDS));
         let numbers = [self.of, text.len() as u64, words.len() as u64];
@@ -69,7 +71,7 @@ impl Part {
         bytes
     }
 
-    /// Of such bytes; or why they are none.
+    /// Decodes bytes of [`Part::to_bytes`]. The error tells why they are no part.
     pub fn of_bytes(bytes: &[u8]) -> Result<Part, String> {
         let rest = bytes.strip_prefix(HEAD).ok_or("this is no part of a profile that this version reads")?;
         let (of, text, samples) = pieces(rest).ok_or("this part of a profile is damaged or not complete")?;
@@ -77,7 +79,7 @@ impl Part {
     }
 }
 
-/// What is behind the head; `None` if the lengths do not fit.
+/// Splits what is behind the head; `None` if the lengths do not fit.
 fn pieces(bytes: &[u8]) -> Option<(u64, &str, Samples)> {
     let (numbers, rest) = bytes.split_at_checked(3 * size_of::<u64>())?;
     let &[of, length, number] = words(numbers)?.as_slice() else { return None };
@@ -86,7 +88,7 @@ fn pieces(bytes: &[u8]) -> Option<(u64, &str, Samples)> {
     Some((of, str::from_utf8(text).ok()?, Samples::of_words(&words)?))
 }
 
-/// `None` if a word is not complete.
+/// Returns bytes as words; `None` if a word is not complete.
 fn words(bytes: &[u8]) -> Option<Vec<u64>> {
     let (words, []) = bytes.as_chunks() else { return None };
     Some(words.iter().map(|word| u64::from_le_bytes(*word)).collect())

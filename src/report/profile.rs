@@ -5,17 +5,16 @@ use super::{Kind, Sum};
 use crate::hash::hash;
 use std::collections::{BTreeMap, HashMap};
 
-/// So many late ranks of a row are kept, those for which the others waited longest.
+/// How many late ranks a row keeps when it drops some: those for which the others waited longest.
 const MOST_LATE: usize = 32;
 
 /// What all ranks of a job did, or some of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// The ranks of each node, in order, by a number that tells nodes apart.
+    /// The ranks of each node, in ascending order, by a number that identifies the node.
     pub nodes: BTreeMap<u64, Vec<u32>>,
     /// Seconds from the start of MPI to its end.
     pub seconds: Spread,
-    /// The calls.
     pub rows: BTreeMap<Kind, Row>,
 }
 
@@ -24,35 +23,31 @@ pub struct Profile {
 pub struct Row {
     /// How many ranks made such calls.
     pub ranks: u64,
-    /// How many calls these made together.
+    /// Calls of all these ranks together.
     pub calls: u64,
-    /// Their bytes together.
+    /// Bytes of all these calls together.
     pub bytes: u64,
     /// Seconds of a rank in all its calls; `None` if that is not known.
     pub seconds: Option<Spread>,
-    /// What was found about waiting.
     pub lateness: Lateness,
 }
 
-/// Something of each rank.
+/// A quantity that each rank has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// All ranks together.
     pub sum: f64,
-    /// The rank with the least.
     pub least: f64,
-    /// The rank with the most.
     pub most: f64,
 }
 
-/// What became of the time of some calls of a row.
+/// How much time of some calls of a row was waiting.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lateness {
-    /// How many calls were looked at.
+    /// How many calls were judged.
     pub calls: u64,
     /// Seconds of all ranks in these calls.
     pub seconds: f64,
-    /// Those of them in which ranks waited for others to come.
+    /// Seconds of all ranks in which they waited for others to come.
     pub waiting: f64,
     /// The ranks for which they waited.
     pub late: BTreeMap<u32, Late>,
@@ -61,28 +56,28 @@ pub struct Lateness {
 /// A rank for which others waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Late {
-    /// In how many of the calls.
+    /// In how many of the calls the others waited for it.
     pub calls: u64,
     /// Seconds that the others waited together.
     pub waiting: f64,
-    /// Those of the call in which they waited longest.
+    /// Seconds that they waited in the call in which they waited longest.
     pub longest: f64,
 }
 
 impl Late {
-    /// Seconds that the others waited in the other calls: that a rank is interrupted once says nothing of it.
+    /// Seconds that the others waited without the longest call: one interruption of a rank says nothing of it.
     pub fn usual(&self) -> f64 {
         self.waiting - self.longest
     }
 }
 
-/// What tells a row from others.
+/// A number that identifies a row.
 pub fn row_hash(kind: &Kind) -> u64 {
     hash(format!("{kind:?}").as_bytes())
 }
 
 impl Profile {
-    /// That of one rank, which is on that node and ran for so many seconds.
+    /// Returns the profile of one rank, which is on `node` and ran for so many seconds.
     pub fn of_rank(
         (rank, node): (u32, u64),
         seconds: f64,
@@ -96,12 +91,12 @@ impl Profile {
         Profile { nodes: BTreeMap::from([(node, vec![rank])]), seconds: Spread::of(seconds), rows }
     }
 
-    /// How many ranks it is of.
+    /// Number of ranks whose calls it has.
     pub fn ranks(&self) -> usize {
         self.nodes.values().map(Vec::len).sum()
     }
 
-    /// Seconds of the mean rank.
+    /// Mean seconds of a rank.
     pub fn mean_seconds(&self) -> f64 {
         self.seconds.sum / self.ranks().max(1) as f64
     }
@@ -127,7 +122,7 @@ impl Profile {
         }
     }
 
-    /// Adds calls of which all ranks are known.
+    /// Adds the waiting of calls of which all ranks are known.
     pub fn judge(&mut self, samples: &[Sample]) {
         let mut rows: HashMap<u64, &mut Row> =
             self.rows.iter_mut().map(|(kind, row)| (row_hash(kind), row)).collect();
@@ -151,7 +146,7 @@ impl Row {
         self.lateness.merge(other.lateness);
     }
 
-    /// Bytes of a call, by the collective's measure: the mean of all.
+    /// Mean bytes of a call, by the collective's measure.
     pub fn bytes_of_a_call(&self) -> usize {
         (self.bytes / self.calls.max(1)) as usize
     }
@@ -166,7 +161,8 @@ impl Row {
         self.all_seconds() - self.waiting().unwrap_or(0.0)
     }
 
-    /// Seconds of all ranks in which they waited for ranks that came late, as far as it was looked at; `None` if it was not.
+    /// Seconds of all ranks in which they waited for late ranks, extrapolated from the calls that were
+    /// judged; `None` if none was.
     pub fn waiting(&self) -> Option<f64> {
         let Lateness { seconds, waiting, .. } = self.lateness;
         (seconds > 0.0).then(|| self.all_seconds() * waiting / seconds)
@@ -174,7 +170,7 @@ impl Row {
 }
 
 impl Spread {
-    /// Of one rank.
+    /// Returns the spread of one rank's value.
     pub fn of(value: f64) -> Spread {
         Spread { sum: value, least: value, most: value }
     }
@@ -215,7 +211,7 @@ impl Lateness {
         }
     }
 
-    /// The ranks for which others waited longest, at most so many.
+    /// Returns the ranks for which others waited longest, at most so many.
     pub fn latest(&self, most: usize) -> Vec<(u32, Late)> {
         let mut late: Vec<_> = self.late.iter().map(|(&rank, &late)| (rank, late)).collect();
         late.sort_by(|(_, one), (_, other)| other.waiting.total_cmp(&one.waiting));

@@ -1,4 +1,4 @@
-//! Profiles as JSON, which the ranks of a job tell each other, and which programs read.
+//! Profiles as JSON. The ranks of a job send them to each other, and programs read them.
 
 use super::profile::{Late, Lateness, Profile, Row, Spread};
 use super::{Form, Kind};
@@ -11,10 +11,10 @@ use std::fmt::Write;
 /// The version of the format.
 const VERSION: u64 = 1;
 
-/// A job has fewer ranks.
+/// More ranks than any job has; limits the ranges of ranks that are read.
 const MOST_RANKS: u32 = 1 << 24;
 
-/// A text in quotes.
+/// Returns a text as a JSON string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
@@ -38,7 +38,7 @@ fn spread(Spread { sum, least, most }: Spread) -> String {
     format!("{{\"sum\": {sum:.9}, \"least\": {least:.9}, \"most\": {most:.9}}}")
 }
 
-/// Ranks in order, as in 0-3,7.
+/// Returns ascending ranks as a text, as in 0-3,7.
 pub fn ranges(ranks: &[u32]) -> String {
     let range = |run: &[u32]| match run {
         [rank] => rank.to_string(),
@@ -48,7 +48,7 @@ pub fn ranges(ranks: &[u32]) -> String {
     list(ranks.chunk_by(|one, next| one + 1 == *next).map(range), ",")
 }
 
-/// Ranks of such a text.
+/// Parses a text like that of [`ranges`].
 fn ranks(text: &str) -> Option<Vec<u32>> {
     let mut ranks = Vec::new();
     for range in text.split(',') {
@@ -63,7 +63,7 @@ fn ranks(text: &str) -> Option<Vec<u32>> {
 }
 
 impl Profile {
-    /// As JSON, with a line for each row.
+    /// Returns the profile as JSON, with a line for each row.
     pub fn to_json(&self) -> String {
         let nodes = list(
             self.nodes.iter().map(|(node, ranks)| format!("\"{node:016x}\": \"{}\"", ranges(ranks))),
@@ -77,7 +77,7 @@ impl Profile {
         )
     }
 
-    /// Of such a text; or why it is none.
+    /// Parses a text of [`Profile::to_json`]. The error tells why it is no profile.
     pub fn of_json(text: &str) -> Result<Profile, String> {
         let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
         let parsed = parsed.map_err(|error| error.to_string())?;
@@ -155,7 +155,7 @@ fn line(kind: &Kind, row: &Row) -> String {
     line + "}"
 }
 
-/// The fields of an object, which stands at that place.
+/// The fields of an object. Errors name its place.
 struct Fields<'a> {
     object: &'a Object<'a>,
     place: String,
@@ -181,7 +181,7 @@ impl<'a> Fields<'a> {
         text.ok_or_else(|| self.expected(name, "a text"))
     }
 
-    /// The thing that a text names, of those that there are.
+    /// Returns the thing that a field's text names; an error if there is none.
     fn named<T>(&self, name: &str, find: impl FnOnce(&str) -> Option<T>) -> Result<T, String> {
         let text = self.text(name)?;
         find(&text).ok_or_else(|| format!("{}: `{name}`: there is no `{text}`", self.place))

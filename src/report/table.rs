@@ -22,7 +22,6 @@ struct Line {
 pub struct Report(HashMap<Line, Sum>);
 
 impl Report {
-    /// Adds calls.
     pub fn add(&mut self, kind: &Kind, sum: Sum) {
         let &Kind { size, remote, collective, .. } = kind;
         let (served, decided) = (kind.served.clone(), kind.decided.clone());
@@ -34,7 +33,7 @@ impl Report {
         self.0.is_empty()
     }
 
-    /// By communicator size and collective; those that took longest first.
+    /// Returns the lines by communicator size and collective, those that took longest first.
     fn lines(&self) -> Vec<(&Line, Sum)> {
         let mut lines: Vec<_> = self.0.iter().map(|(line, &sum)| (line, sum)).collect();
         lines.sort_by_key(|&(line, Sum { time, calls, .. })| {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A symbolic buffer of one rank. Which memory stands behind it is decided when a schedule is executed.
+/// A symbolic buffer of one rank. The execution of a schedule decides which memory it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Buffer {
     /// The caller's input; never written. A schedule made for an in-place call has none.
@@ -13,8 +13,8 @@ pub enum Buffer {
     /// Temporary memory. Its block `j` has the size of block `j % blocks`, where `blocks` is what the
     /// schedule cuts a vector into; so `blocks` consecutive scratch blocks hold a copy of a whole vector.
     Scratch,
-    /// The slots of a rank, which it alone writes and all ranks of its node can read. A slot holds any one block, and
-    /// has the size of the one that was written last.
+    /// The slots of a rank. Only this rank writes them; all ranks of its node can read them. A slot holds any
+    /// one block, and has the size of the block that was written last.
     Shared(u32),
 }
 
@@ -27,7 +27,7 @@ impl Buffer {
         Buffer::Shared(rank as u32)
     }
 
-    /// Its place among those that other ranks do not see; `None` for slots.
+    /// Returns its position in [`Buffer::PRIVATE`]; `None` for slots.
     pub fn private(self) -> Option<usize> {
         Buffer::PRIVATE.iter().position(|&private| private == self)
     }
@@ -57,11 +57,8 @@ impl fmt::Display for Buffer {
 /// `count` consecutive blocks of a buffer, from block `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Run {
-    /// The buffer.
     pub buffer: Buffer,
-    /// Number of the first block.
     pub first: u32,
-    /// How many blocks.
     pub count: u32,
 }
 
@@ -76,7 +73,7 @@ impl Run {
         Run { buffer, ..self }
     }
 
-    /// So many runs like this one, each so many blocks after the one before.
+    /// Returns `times` runs like this one; each starts `stride` blocks after the start of the one before.
     pub fn repeated(self, times: usize, stride: usize) -> Strided {
         match (times as u32, stride as i32) {
             (0, _) => Run { count: 0, ..self }.into(),
@@ -114,16 +111,14 @@ impl fmt::Display for Run {
 /// Runs of equal length that lie equally far apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Strided {
-    /// The first of them.
     first: Run,
-    /// How many there are.
     times: u32,
-    /// Blocks from the start of each to that of the next; negative where they descend. Of a single run 0.
+    /// Blocks from the start of each run to that of the next; negative where they descend, 0 for a single
+    /// run.
     stride: i32,
 }
 
 impl Strided {
-    /// How many runs there are.
     pub fn times(self) -> u32 {
         self.times
     }
@@ -133,7 +128,7 @@ impl Strided {
         self.stride as isize
     }
 
-    /// The run of a number, counted from 0.
+    /// Returns the run of this number, counted from 0.
     pub fn run(self, number: u32) -> Run {
         let first = i64::from(self.first.first) + i64::from(number) * i64::from(self.stride);
         Run { first: first as u32, ..self.first }
@@ -144,12 +139,11 @@ impl Strided {
         (0..self.times).map(move |number| self.run(number))
     }
 
-    /// How many blocks they have together.
+    /// Returns how many blocks the runs have together.
     pub fn blocks(self) -> usize {
         self.first.count as usize * self.times as usize
     }
 
-    /// The buffer.
     pub fn buffer(self) -> Buffer {
         self.first.buffer
     }
@@ -163,7 +157,7 @@ impl Strided {
             .unwrap_or(0)
     }
 
-    /// Takes one more run, if it follows as the others do.
+    /// Appends a run, if it follows at the same distance as the others. Returns whether it does.
     fn take(&mut self, run: Run) -> bool {
         let last = self.run(self.times - 1);
         let is_alike = (run.buffer, run.count) == (last.buffer, last.count);
@@ -184,20 +178,21 @@ impl From<Run> for Strided {
     }
 }
 
-/// The blocks of one message in the order in which they travel. Adjacent ones are merged into runs, and runs that lie equally far apart are
-/// kept together: so a message of a million blocks with a pattern takes a few bytes. Equal runs have equal forms.
+/// The blocks of one message in the order in which they travel. Adjacent blocks form runs, and runs at equal
+/// distances are stored together: a message of a million blocks with a pattern takes a few bytes. Equal
+/// messages have equal forms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Message(Box<[Strided]>);
 
 impl Message {
-    /// Runs as they are: adjacent ones stay apart.
+    /// Returns the message of these runs; adjacent runs stay separate.
     pub(super) fn of_separate(runs: impl IntoIterator<Item = Run>) -> Message {
         let mut joined = Joined::default();
         runs.into_iter().for_each(|run| joined.push_whole(run));
         joined.message()
     }
 
-    /// Puts other runs in the place of these, which are as many: adjacent ones stay apart.
+    /// Replaces each run by another one; adjacent runs stay separate.
     pub(super) fn move_runs(&mut self, moved: impl FnMut(Run) -> Run) {
         match &mut self.0[..] {
             [Strided { first, times: 1, .. }] => *first = { moved }(*first),
@@ -210,12 +205,12 @@ impl Message {
         self.0.iter().flat_map(|strided| strided.runs())
     }
 
-    /// The runs, as far as they lie equally far apart.
+    /// Returns the runs, those at equal distances together.
     pub fn strided(&self) -> &[Strided] {
         &self.0
     }
 
-    /// Its run, if it is a single one.
+    /// Returns its run, if it has only one.
     pub fn single(&self) -> Option<Run> {
         match self.0[..] {
             [Strided { first, times: 1, .. }] => Some(first),
@@ -229,18 +224,18 @@ impl Message {
     }
 }
 
-/// What has been read of a message.
+/// The runs of a message so far, while they are joined.
 #[derive(Default)]
 struct Joined {
     strided: Vec<Strided>,
-    /// The last run, as long as it may grow.
+    /// The last run, which may still grow.
     last: Option<Run>,
 }
 
 impl Joined {
-    /// The same as to push its runs one by one.
+    /// Has the same effect as [`Joined::push`] of its runs one by one.
     fn push_strided(&mut self, strided: Strided) {
-        // By then three of its runs have ended, whatever was before. The others follow these evenly.
+        // By then three of its runs have ended, whatever was before. The others follow at equal distances.
         const DECISIVE: u32 = 4;
         let touch = strided.stride == strided.first.count as i32;
         let one_by_one = if touch { strided.times } else { strided.times.min(DECISIVE) };

@@ -1,10 +1,10 @@
-//! Writing a schedule down, step by step or round by round.
+//! Writes a schedule, step by step or round by round.
 
 use super::repeat::{Look, loop_of};
 use super::{Buffer, Message, Move, Post, Repeat, Run, Schedule, SlotKind, Step};
 use std::ops::Range;
 
-/// Fewer rounds are written one by one.
+/// Fewer rounds are written one by one instead of as a loop.
 const SHORTEST_LOOP: usize = 3;
 
 /// Collects the steps of one rank.
@@ -66,7 +66,7 @@ impl Builder {
         }
     }
 
-    /// A round of one send and one receive.
+    /// Writes a round of one send and one receive.
     pub fn exchange(
         &mut self,
         (to, sent): (usize, impl Into<Message>),
@@ -77,7 +77,7 @@ impl Builder {
         self.end_round();
     }
 
-    /// How many steps there are, those of a loop counted once.
+    /// Returns how many steps there are; those of a loop count once.
     pub fn steps(&self) -> usize {
         self.schedule.steps.len()
     }
@@ -87,8 +87,8 @@ impl Builder {
         self.posts
     }
 
-    /// Does the same in each of the rounds. It becomes a loop where peers and blocks move evenly from one round to the next. What a round does
-    /// must depend on its number and on [`Builder::posts`] alone.
+    /// Writes `round` for each number. The rounds become a loop where peers and blocks move evenly from one
+    /// round to the next. What a round does must depend on its number and on [`Builder::posts`] alone.
     pub fn repeat(&mut self, rounds: Range<usize>, round: impl Fn(&mut Builder, usize)) {
         match self.loop_over(&rounds, &round) {
             Some(Rounds { first, moves, posts, outstanding }) => {
@@ -102,7 +102,7 @@ impl Builder {
         }
     }
 
-    /// The rounds as a loop, if they are one.
+    /// Returns the rounds as a loop, if they form one.
     fn loop_over(&self, rounds: &Range<usize>, round: &impl Fn(&mut Builder, usize)) -> Option<Rounds> {
         if rounds.len() < SHORTEST_LOOP {
             return None;
@@ -136,7 +136,7 @@ impl Builder {
         Some(Rounds { first: one.schedule.steps, moves, posts, outstanding })
     }
 
-    /// Copies `source` to `target`. What goes on where the copy before ended is one step with it.
+    /// Copies `source` to `target`. A copy that continues the one before becomes one step with it.
     pub fn copy(&mut self, source: Run, target: Run) {
         if source.count == 0 || source == target {
             return;
@@ -151,7 +151,8 @@ impl Builder {
         self.schedule.steps.push(Step::Copy { source, target });
     }
 
-    /// `target = left ⊕ right`; see [`Step::Reduce`]. What goes on where the reduction before ended is one step with it.
+    /// `target = left ⊕ right`; see [`Step::Reduce`]. A reduction that continues the one before becomes one
+    /// step with it.
     pub fn reduce(&mut self, left: Run, right: Run, target: Run) {
         if target.count == 0 {
             return;
@@ -168,41 +169,42 @@ impl Builder {
         self.schedule.steps.push(Step::Reduce { left, right, target });
     }
 
-    /// Gives each rank so many slots that its node can read.
+    /// Gives each rank `slots` slots, which its node can read.
     pub fn slots(mut self, slots: usize) -> Self {
         self.schedule.slots = slots;
         self
     }
 
-    /// Gives each rank a slot for each of so many blocks, which lie together as the blocks do in a vector.
+    /// Gives each rank a slot for each of `slots` blocks. The slots lie together, as the blocks do in a
+    /// vector.
     pub fn joined_slots(mut self, slots: usize) -> Self {
         (self.schedule.slots, self.schedule.slot_kind) = (slots, SlotKind::Together);
         self
     }
 
-    /// Writes blocks to slots of the rank's own, from `slot` on, and raises the flag of the first one.
+    /// Writes blocks to the rank's own slots, from `slot` on, and raises the flag of the first one.
     pub fn publish(&mut self, blocks: Run, slot: usize) {
         self.show(blocks, slot);
         self.notify(slot);
     }
 
-    /// Writes blocks to slots of the rank's own, from `slot` on.
+    /// Writes blocks to the rank's own slots, from `slot` on.
     pub fn show(&mut self, blocks: Run, slot: usize) {
         self.copy(blocks, Buffer::of_rank(self.schedule.rank).blocks(slot..slot + blocks.count as usize));
     }
 
-    /// Raises the flag of a slot of the rank's own; see [`Step::Notify`].
+    /// Raises the flag of one of the rank's own slots; see [`Step::Notify`].
     pub fn notify(&mut self, slot: usize) {
         self.schedule.steps.push(Step::Notify { slot: slot as u32 });
     }
 
-    /// Waits until a rank has raised the flag of a slot: the slot.
+    /// Waits until a rank has raised the flag of a slot. Returns the slot.
     pub fn await_slot(&mut self, rank: usize, slot: usize) -> Run {
         self.schedule.steps.push(Step::Await { rank: rank as u32, slot: slot as u32, times: 1 });
         Buffer::of_rank(rank).block(slot)
     }
 
-    /// The program, after waiting for whatever is still outstanding.
+    /// Returns the program, after a wait for all outstanding posts.
     pub fn build(mut self) -> Schedule {
         self.end_round();
         self.schedule
@@ -219,32 +221,32 @@ impl Builder {
     }
 }
 
-/// Runs of which each goes on where another one ended, as one with it.
+/// Joins each run with its next one; `None` unless each next run starts where the first ends.
 fn joined<const N: usize>(mut first: [Run; N], next: [Run; N]) -> Option<[Run; N]> {
     let continues = next.iter().zip(&first).all(|(next, first)| next.continues(*first));
     first.iter_mut().zip(&next).for_each(|(first, next)| first.count += next.count);
     continues.then_some(first)
 }
 
-/// Rounds that are a loop.
+/// Rounds that form a loop.
 struct Rounds {
-    /// The steps of the first one.
+    /// The steps of the first round.
     first: Vec<Step>,
     moves: Vec<Move>,
-    /// The next post after the last one.
+    /// The number of the first post after the last round.
     posts: Post,
-    /// The posts that are outstanding then.
+    /// The posts that are outstanding after the last round.
     outstanding: Vec<Post>,
 }
 
 /// Which posts are outstanding after a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaves {
-    /// Those that were before it.
+    /// Those that were outstanding before it.
     None,
-    /// As many as before it, each so many numbers later.
+    /// As many as before it, with numbers later by the posts of the round.
     Latest,
-    /// Those that were before it and all its own.
+    /// Those that were outstanding before it, and all its own.
     All,
 }
 
@@ -255,7 +257,7 @@ impl Leaves {
         kinds.into_iter().find(|kind| kind.outstanding(before, own.clone(), each) == after)
     }
 
-    /// What is outstanding after rounds whose posts have these numbers.
+    /// Returns what is outstanding after rounds with the posts `own`. `later`: how many posts these are.
     fn outstanding(self, before: &[Post], own: Range<Post>, later: Post) -> Vec<Post> {
         match self {
             Leaves::None => before.to_vec(),

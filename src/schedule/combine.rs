@@ -1,16 +1,17 @@
-//! Schedules from schedules: one after another, in a subgroup, under other ranks, in other buffers.
+//! Makes schedules from schedules: one after another, in a subgroup, under other ranks, in other buffers.
 
 use super::repeat::Look;
 use super::{Buffer, Message, Moduli, Repeat, Run, Schedule, SlotKind, Step};
 
 impl Schedule {
-    /// A rank's program that does nothing.
+    /// Returns a rank's program that does nothing.
     pub fn idle(rank: usize, size: usize, blocks: usize) -> Schedule {
         let slot_kind = SlotKind::default();
         Schedule { rank, size, blocks, slots: 0, slot_kind, steps: Vec::new(), repeats: Vec::new() }
     }
 
-    /// This program, then `next`. Both act on the same buffers, scratch included, but each has slots of its own.
+    /// Returns this program followed by `next`. Both use the same buffers, scratch included, but each its own
+    /// slots.
     ///
     /// Panics if the two are not programs of the same rank over the same blocks.
     pub fn then(mut self, next: Schedule) -> Schedule {
@@ -37,8 +38,8 @@ impl Schedule {
         self
     }
 
-    /// The program of a subgroup's rank as a program of a group of `size` ranks: `member(i)` is the group's rank of
-    /// the subgroup's rank `i`.
+    /// Returns the program of a subgroup's rank as a program in a group of `size` ranks. `member(i)` is the
+    /// rank in the group of the subgroup's rank `i`.
     pub fn embed(self, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
         self.embed_looking(Look::Always, size, member)
     }
@@ -64,14 +65,14 @@ impl Schedule {
         })
     }
 
-    /// The same program with the ranks renamed: rank `i` becomes `(i + root) % size`. What was written for root 0
-    /// serves every root.
+    /// Returns the program with renamed ranks: rank `i` becomes `(i + root) % size`. A program for root 0 can
+    /// then serve every root.
     pub fn relabel(self, root: usize) -> Schedule {
         let size = self.size;
         self.embed_looking(Look::Sometimes, size, |rank| (rank + root) % size)
     }
 
-    /// The same program over other buffers or blocks. Runs are mapped whole; adjacent results are merged.
+    /// Returns the program over other buffers or blocks. `map` maps whole runs; adjacent results are merged.
     pub fn map_runs(self, map: impl Fn(Run) -> Run) -> Schedule {
         let moduli = self.moduli();
         self.map_runs_of(moduli, Look::Sometimes, map)
@@ -93,7 +94,7 @@ impl Schedule {
         })
     }
 
-    /// The same program over other slots: what was slot `i` is slot `name(i)`.
+    /// Returns the program over other slots: slot `i` becomes slot `name(i)`.
     fn map_slots(self, look: Look, name: impl Fn(usize) -> usize) -> Schedule {
         if self.slots == 0 {
             return self;
@@ -111,8 +112,8 @@ impl Schedule {
         })
     }
 
-    /// The same program over buffers that are cut finer, into `blocks` blocks: what was block `i` are now the blocks
-    /// from `start(i)` up to `start(i + 1)`; and so are slots.
+    /// Returns the program over buffers that are cut finer, into `blocks` blocks. Block `i` becomes the
+    /// blocks from `start(i)` up to `start(i + 1)`; slots change in the same way.
     pub fn refine(self, blocks: usize, start: impl Fn(usize) -> usize) -> Schedule {
         let slots = start(self.slots);
         let refined = |run: Run| match run.buffer {
@@ -125,12 +126,12 @@ impl Schedule {
         Schedule { slots, ..finer }
     }
 
-    /// The same program with the blocks renamed as [`Schedule::relabel`] renames the ranks, where blocks bear the
-    /// numbers of ranks: block `i` becomes block `(i + root) % blocks`.
+    /// Returns the program with renamed blocks, where blocks have the numbers of ranks. Block `i` becomes
+    /// block `(i + root) % blocks`, as [`Schedule::relabel`] renames ranks.
     pub fn relabel_blocks(self, root: usize) -> Schedule {
         let (blocks, by) = (self.blocks, root as u32);
         let modulus = blocks as u32;
-        // Up to the end of a vector, before or after.
+        // Stops at the end of a vector, before or after renaming.
         self.move_blocks(blocks, |run| {
             let (copy, from) = (run.first / modulus, run.first % modulus);
             let to = (from + by) % modulus;
@@ -138,8 +139,8 @@ impl Schedule {
         })
     }
 
-    /// The same program over buffers of `blocks` blocks, in which what was block `i` is block `name(i)`. Scratch blocks
-    /// stay within their copy of a vector.
+    /// Returns the program over buffers of `blocks` blocks, in which block `i` becomes block `name(i)`.
+    /// Scratch blocks stay within their copy of a vector.
     pub fn rename_blocks(self, blocks: usize, name: impl Fn(usize) -> usize) -> Schedule {
         let before = self.blocks;
         self.move_blocks(blocks, |run| {
@@ -148,10 +149,10 @@ impl Schedule {
         })
     }
 
-    /// The same program over some of the blocks of a longer vector: what was block `i` is block `first + i` of `blocks`.
+    /// Returns the program over a part of a longer vector: block `i` becomes block `first + i` of `blocks`.
     pub fn shift_blocks(self, blocks: usize, first: usize) -> Schedule {
         let before = self.blocks as u32;
-        // Up to the end of a vector.
+        // Stops at the end of a vector.
         self.move_blocks(blocks, |run| {
             let (copy, from) = (run.first / before, run.first % before);
             Run {
@@ -162,7 +163,8 @@ impl Schedule {
         })
     }
 
-    /// The same program over buffers of `blocks` blocks. `map` says where the first blocks of a run go, as many as stay together, at least one.
+    /// Returns the program over buffers of `blocks` blocks. `map` returns where the first blocks of a run go:
+    /// as many as stay together, at least one.
     fn move_blocks(self, blocks: usize, map: impl Fn(Run) -> Run) -> Schedule {
         let map = |run: Run| if matches!(run.buffer, Buffer::Shared(_)) { run } else { map(run) };
         let straight = self.unrolled();
@@ -171,7 +173,8 @@ impl Schedule {
     }
 }
 
-/// The steps that do the same to blocks elsewhere; several, where a copy's or a reduction's blocks part.
+/// Returns the steps that do the same to moved blocks; several, where the blocks of a copy or reduction
+/// separate.
 fn map_blocks(step: Step, map: &impl Fn(Run) -> Run) -> Vec<Step> {
     let mapped = |message: Message| {
         let runs = message.runs().flat_map(|run| map_together([run], map));
@@ -192,7 +195,7 @@ fn map_blocks(step: Step, map: &impl Fn(Run) -> Run) -> Vec<Step> {
     }
 }
 
-/// Maps the blocks of equally long runs, cutting all runs where the blocks of one part.
+/// Maps the blocks of equally long runs, and cuts all runs where the blocks of one separate.
 fn map_together<const N: usize>(mut runs: [Run; N], map: &impl Fn(Run) -> Run) -> Vec<[Run; N]> {
     let mut pieces: Vec<[Run; N]> = Vec::new();
     while runs[0].count > 0 {
@@ -310,7 +313,7 @@ mod tests {
         assert_eq!(relabelled.steps[3], Step::Wait { posts: vec![0] });
     }
 
-    /// Rank 0 shows two blocks to rank 1, which waits for the second one to be there.
+    /// Rank 0 shows two blocks to rank 1, which waits for the flag of the second one.
     fn show(rank: usize) -> Schedule {
         let mut program = Builder::new(rank, 2, 2).slots(2);
         match rank {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 /// Binds block numbers to elements of a buffer, for one call.
 ///
-/// With [`Layout::Uniform`], [`Layout::Balanced`] and [`Layout::Packed`], block numbers at or past the number of blocks address further
-/// copies of the same blocks, one copy after another, as scratch memory wants them.
+/// With [`Layout::Uniform`], [`Layout::Balanced`] and [`Layout::Packed`], block numbers from the number of
+/// blocks on address further copies of the same blocks, one copy after another. Scratch memory uses such
+/// copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Every block has the same number of elements.
@@ -24,30 +25,30 @@ pub enum Layout {
     },
     /// Blocks of given lengths, one after another: entry `i` is where block `i` starts, the last entry their sum.
     Packed(Arc<[usize]>),
-    /// Blocks wherever the caller says: offset and number of elements of each.
+    /// Blocks at any places: offset and number of elements of each.
     Placed(Arc<[(usize, usize)]>),
-    /// Every block is one element of a kind of its own, and no two are ever taken together.
+    /// Every block is one element with a size of its own, and adjacent blocks are never joined.
     Separate,
-    /// A buffer of one block, which bears the number of its rank.
+    /// A buffer with one block, whose number is that of its rank.
     Single {
-        /// The block's number.
+        /// Number of the block.
         block: usize,
-        /// Its elements.
+        /// Elements of the block.
         elements: usize,
     },
-    /// A buffer whose blocks are numbered from `by` on, and laid out like the blocks from 0 on of another layout. There
-    /// are no blocks of lower numbers.
+    /// A buffer whose first block has the number `by`. From there on its blocks are laid out like the blocks
+    /// from 0 on of another layout. Blocks of lower numbers are empty.
     Shifted {
         /// Number of the first block.
         by: usize,
         /// How its blocks are laid out.
         layout: Box<Layout>,
     },
-    /// Of each block of another layout some elements only.
+    /// Some elements of each block of another layout.
     Striped {
-        /// The first of them, counted from the start of the block.
+        /// The first element, counted from the start of the block.
         from: usize,
-        /// How many, if the block has so many.
+        /// How many elements, as far as the block has them.
         elements: usize,
         /// How the whole blocks are laid out.
         layout: Box<Layout>,
@@ -55,7 +56,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Blocks of these lengths, one after another.
+    /// Returns the layout of blocks of these lengths, one after another.
     pub fn packed(lengths: impl IntoIterator<Item = usize>) -> Layout {
         let ends = lengths.into_iter().scan(0, |end, length| {
             *end += length;
@@ -64,12 +65,12 @@ impl Layout {
         Layout::Packed([0].into_iter().chain(ends).collect())
     }
 
-    /// Of each block so many elements from one on, as far as it has them.
+    /// Returns the layout of up to `elements` elements of each block, from element `from` on.
     pub fn striped(&self, from: usize, elements: usize) -> Layout {
         Layout::Striped { from, elements, layout: Box::new(self.clone()) }
     }
 
-    /// The stripes, one after the other.
+    /// Returns the layout of such stripes of `blocks` blocks, one after the other.
     pub fn packed_stripes(&self, from: usize, elements: usize, blocks: usize) -> Layout {
         match *self {
             Layout::Uniform { elements: whole } => {
@@ -82,16 +83,16 @@ impl Layout {
         }
     }
 
-    /// Elements of the longest of so many blocks.
+    /// Returns the number of elements of the longest of so many blocks.
     pub fn longest(&self, blocks: usize) -> usize {
         self.lengths(blocks).last().copied().unwrap_or(0)
     }
 
-    /// The lengths that there are among so many blocks, ascending, in elements.
+    /// Returns the different lengths of so many blocks, ascending, in elements.
     pub fn lengths(&self, blocks: usize) -> BTreeSet<usize> {
         let different = match *self {
             Layout::Uniform { .. } | Layout::Separate => 0..blocks.min(1),
-            // The first is as short as any, the last as long.
+            // The first block is as short as any, the last as long as any.
             Layout::Balanced { blocks: all, .. } if blocks == all => {
                 return [0, all - 1].map(|block| self.block(block).len()).into();
             }
@@ -105,8 +106,8 @@ impl Layout {
         different.map(|block| self.block(block).len()).collect()
     }
 
-    /// The elements of consecutive blocks, as far as they lie together: one range where blocks follow each other
-    /// without a gap, else several; none is empty.
+    /// Returns the elements of consecutive blocks: one range where blocks follow each other without a gap,
+    /// otherwise several; none is empty.
     pub fn ranges(&self, blocks: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let (layout, blocks) = self.unshifted(blocks);
         let is_whole = layout.is_without_gaps();
@@ -158,7 +159,7 @@ impl Layout {
         }
     }
 
-    /// The same blocks by the numbers that they have in a layout that is not shifted.
+    /// Returns the underlying layout that is not shifted, and the numbers of the blocks in it.
     fn unshifted(&self, blocks: Range<usize>) -> (&Layout, Range<usize>) {
         match self {
             Layout::Shifted { by, layout } => {
@@ -168,17 +169,17 @@ impl Layout {
         }
     }
 
-    /// Whether blocks follow each other.
+    /// Whether blocks follow each other without gaps.
     pub fn is_without_gaps(&self) -> bool {
         matches!(self, Layout::Uniform { .. } | Layout::Balanced { .. } | Layout::Packed(_))
     }
 
-    /// Whether blocks that touch are taken together.
+    /// Whether adjacent blocks are joined.
     fn joins(&self) -> bool {
         !matches!(self, Layout::Separate)
     }
 
-    /// Where a block starts, in a layout whose blocks follow each other.
+    /// Returns where a block starts, in a layout without gaps.
     fn offset(&self, block: usize) -> usize {
         match self {
             Layout::Uniform { elements } => block * elements,

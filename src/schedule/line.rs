@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// What has more than one character and is no word.
+/// Tokens of several characters that are not words.
 const SYMBOLS: [&str; 5] = ["..", "==", "!=", "<=", ">="];
 
 /// Why and where a text is not a schedule.
@@ -13,14 +13,14 @@ pub struct ParseError {
     pub line: usize,
     /// Number of the character within the line, from 1.
     pub column: usize,
-    /// What stands there; empty at the end of a line.
+    /// The token there; empty at the end of a line.
     pub found: String,
-    /// What should stand there.
+    /// What the parser expected there.
     pub expected: String,
 }
 
 impl ParseError {
-    /// What is wrong, without the place.
+    /// Returns what is wrong, without the place.
     pub fn message(&self) -> String {
         match self.found.as_str() {
             "" => format!("expected {}, found the end of the line", self.expected),
@@ -37,7 +37,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// A line without its comment.
+/// Returns a line without its comment.
 pub fn content(line: &str) -> &str {
     line.split('#').next().unwrap_or_default().trim_end()
 }
@@ -48,7 +48,7 @@ pub struct Line<'text> {
     /// Its number, from 1.
     pub number: usize,
     text: &'text str,
-    /// What has not been read yet: a suffix of `text` that does not begin with a space.
+    /// The unread part: a suffix of `text` that does not begin with a space.
     pub rest: &'text str,
 }
 
@@ -90,7 +90,7 @@ impl<'text> Line<'text> {
         self.rest.is_empty()
     }
 
-    /// The next word or number, a symbol, or any other character; empty at the end.
+    /// Returns the next word or number, a symbol, or any other character; empty at the end.
     pub fn token(&self) -> &'text str {
         let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
         let word = self.rest.find(|letter| !is_of_word(letter)).unwrap_or(self.rest.len());
@@ -103,17 +103,17 @@ impl<'text> Line<'text> {
         &self.rest[..length]
     }
 
-    /// Goes on to what follows `token`, which comes next.
+    /// Skips `token`, which must come next, and the spaces behind it.
     pub fn skip(&mut self, token: &str) {
         self.rest = self.rest[token.len()..].trim_start();
     }
 
-    /// The same about the line as a whole.
+    /// As [`Line::error`], about the line as a whole.
     pub fn error_at_start(&self, expected: impl Into<String>) -> ParseError {
         Line { rest: self.text.trim_start(), ..*self }.error(expected)
     }
 
-    /// Says that something else should come next.
+    /// Returns the error that something else should come next.
     pub fn error(&self, expected: impl Into<String>) -> ParseError {
         ParseError {
             line: self.number,
@@ -123,7 +123,7 @@ impl<'text> Line<'text> {
         }
     }
 
-    /// The number of the next character within the line, from 1.
+    /// Returns the number of the next character within the line, from 1.
     pub fn column(&self) -> usize {
         self.text[..self.text.len() - self.rest.len()].chars().count() + 1
     }

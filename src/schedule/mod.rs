@@ -22,7 +22,7 @@ pub(crate) use line::{Line, content};
 pub use repeat::{Moduli, Move, Part, Repeat};
 pub use text::{Change, Listing};
 
-/// How often a flag can be raised in one schedule.
+/// The most times that a flag can be raised in one schedule.
 pub const MOST_TIMES: u32 = u16::MAX as u32;
 
 /// Number of a post (a send or a receive) within its schedule, from 0 in program order.
@@ -31,19 +31,16 @@ pub type Post = u32;
 /// One step of a rank's program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Starts sending a message; its blocks must not be written before the post was waited for.
+    /// Starts sending a message. Its blocks must not be written before a wait for the post.
     Send {
-        /// The post's number.
         post: Post,
         /// The receiving rank.
         peer: u32,
-        /// What is sent.
         message: Message,
     },
-    /// Starts receiving a message; its blocks must be neither read nor written before the post was waited for.
+    /// Starts receiving a message. Its blocks must be neither read nor written before a wait for the post.
     /// Messages between two ranks arrive in the order in which they were sent.
     Receive {
-        /// The post's number.
         post: Post,
         /// The sending rank.
         peer: u32,
@@ -51,15 +48,11 @@ pub enum Step {
         message: Message,
     },
     /// Waits until each of the posts is complete.
-    Wait {
-        /// The posts.
-        posts: Vec<Post>,
-    },
+    Wait { posts: Vec<Post> },
     /// Copies blocks within the rank.
     Copy {
-        /// From where.
         source: Run,
-        /// To where; as many blocks.
+        /// As many blocks as `source`.
         target: Run,
     },
     /// `target = left ⊕ right`, block by block. The target may be one of the operands.
@@ -68,21 +61,17 @@ pub enum Step {
         left: Run,
         /// The operand of the higher ranks.
         right: Run,
-        /// The result.
         target: Run,
     },
-    /// Raises the flag of one of the rank's own slots: what it has written by now can be read by whoever awaits that.
-    Notify {
-        /// The slot.
-        slot: u32,
-    },
+    /// Raises the flag of one of the rank's own slots. Ranks that await the flag can then read what this rank
+    /// has written.
+    Notify { slot: u32 },
     /// Waits until a rank of the same node has raised the flag of one of its slots.
     Await {
-        /// That rank.
+        /// The rank that raises it.
         rank: u32,
-        /// Its slot.
         slot: u32,
-        /// How many times, in this schedule.
+        /// How many times the flag must have been raised in this schedule.
         times: u32,
     },
 }
@@ -90,18 +79,19 @@ pub enum Step {
 /// What a slot holds of a block that its rank shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SlotKind {
-    /// A copy of any block; a slot shares no cache line with another one.
+    /// A copy of any block. No two slots share a cache line.
     #[default]
     Apart,
-    /// A copy. The slots of a rank lie together: each bears the number of a block and lies where that block does in a vector, so that
-    /// blocks that follow each other are copied and reduced as one.
+    /// A copy. The slots of a rank lie together: each has the number of a block and lies where that block
+    /// does in a vector. So adjacent blocks are copied and reduced as one.
     Together,
-    /// Where any block lies in the memory of its rank. Others copy it from there, and the rank waits in the end until all have done so.
+    /// The place of any block in the memory of its rank. Others copy it from there, and at the end the rank
+    /// waits until all have done so.
     Lent,
 }
 
 impl SlotKind {
-    /// Its name in texts; none of those that lie apart.
+    /// Returns its name in texts; `None` for slots apart.
     pub fn name(self) -> Option<&'static str> {
         match self {
             SlotKind::Apart => None,
@@ -131,7 +121,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// How many sends and receives are posted.
+    /// Returns how many sends and receives are posted.
     pub fn posts(&self) -> usize {
         self.total(|step| usize::from(step.is_post()))
     }
@@ -143,7 +133,7 @@ impl Schedule {
         let moved = self.repeats.iter().flat_map(|repeat| {
             let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
             let runs = steps.flat_map(|(step, by)| step.each_run().zip(&by.runs));
-            // What moves comes to the end of its copy of a vector, or near it.
+            // A run that moves comes to the end of its copy of a vector, or near it.
             runs.filter(|(_, by)| **by > 0)
                 .map(|(run, _)| end(run.into()).next_multiple_of(self.blocks.max(1)))
         });
@@ -170,12 +160,12 @@ impl Schedule {
         self.total(|step| usize::from(matches!(step, Step::Wait { .. })))
     }
 
-    /// How many steps are done.
+    /// Returns how many steps the rank carries out.
     pub fn length(&self) -> usize {
         self.total(|_| 1)
     }
 
-    /// A sum over all steps, each as often as it is done.
+    /// Returns a sum over all steps, in which a step counts as often as it is carried out.
     fn total(&self, of: impl Fn(&Step) -> usize) -> usize {
         self.times().map(|(step, times)| times.saturating_mul(of(step))).fold(0, usize::saturating_add)
     }
@@ -200,7 +190,8 @@ impl Step {
         }
     }
 
-    /// The rank that it names in a loop: at the other end of a message, whose flag is awaited, or whose slots are read.
+    /// Returns the rank that a loop changes: the peer of a message, the rank whose flag is awaited, or whose
+    /// slots are read.
     fn named_rank(&self) -> Option<u32> {
         let owner = |run: &Run| if let Buffer::Shared(owner) = run.buffer { Some(owner) } else { None };
         match self {
@@ -211,7 +202,7 @@ impl Step {
         }
     }
 
-    /// The slot whose flag it raises or awaits.
+    /// Returns the slot whose flag it raises or awaits.
     fn slot(&self) -> Option<u32> {
         match self {
             Step::Notify { slot } | Step::Await { slot, .. } => Some(*slot),
@@ -219,17 +210,17 @@ impl Step {
         }
     }
 
-    /// Every run that the step reads or writes.
+    /// Returns every run that the step reads or writes.
     pub fn runs(&self) -> Vec<Run> {
         self.each_run().collect()
     }
 
-    /// The same, one after the other.
+    /// As [`Step::runs`], one after the other.
     fn each_run(&self) -> impl Iterator<Item = Run> {
         self.strided().flat_map(|strided| strided.runs())
     }
 
-    /// The same, as far as they lie equally far apart.
+    /// As [`Step::runs`], with runs at equal distances together.
     fn strided(&self) -> impl Iterator<Item = Strided> {
         let (message, others) = match self {
             Step::Send { message, .. } | Step::Receive { message, .. } => (message.strided(), [None; 3]),

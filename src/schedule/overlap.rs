@@ -1,20 +1,23 @@
-//! A program written in rounds, made to wait for what it needs and no more.
+//! Makes a program that was written in rounds wait for what it needs and no more.
 
 use super::{Buffer, Message, Post, Run, Schedule, Step};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 impl Schedule {
-    /// The same program with dependencies instead of rounds. It waits for a message that comes in only before the first
-    /// step that touches its blocks, and for one that goes out only before the first step that writes them. A receive is
-    /// posted as soon as its blocks are free and those before it are posted, and at the latest where it stood.
+    /// Returns the program with dependencies instead of rounds. It waits for an incoming message only before
+    /// the first step that touches its blocks, and for an outgoing one only before the first step that writes
+    /// them. It posts a receive as soon as its blocks are free and earlier receives are posted, at the latest
+    /// where it was.
     ///
-    /// At most `ahead` receives are posted before their places, and at most `ahead` sends outlive their waits. Every wait
-    /// comes where it stood or later, and every post where it stood or earlier, so what did not deadlock does not now.
+    /// At most `ahead` receives are posted before their old places, and at most `ahead` sends outlive their
+    /// old waits. Every wait comes at its old place or later, every post at its old place or earlier. So a
+    /// program without deadlock stays without.
     ///
-    /// A flag speaks for everything before it, so nothing that was waited for is outstanding when one is raised or awaited.
+    /// A flag announces everything before it: where a flag is raised or awaited, no post is outstanding that
+    /// the old program had waited for.
     ///
-    /// Not for barriers, where a message says that it was sent, not what is in its blocks.
+    /// Do not use this for barriers, where the arrival of a message counts, not the content of its blocks.
     pub fn overlapped(self, ahead: usize) -> Schedule {
         let straight = self.unrolled();
         let mut overlap = Overlap::new(&straight.steps, ahead);
@@ -28,14 +31,14 @@ impl Schedule {
     }
 }
 
-/// A post that was not waited for.
+/// A post that the new program has not waited for.
 struct Outstanding<'a> {
-    /// Its number in the program that is written.
+    /// Its number in the new program.
     post: Post,
-    /// Its number in the program that is read.
+    /// Its number in the old program.
     source: Post,
     message: &'a Message,
-    /// Whether the program that is read has waited for it.
+    /// Whether the old program has waited for it.
     is_due: bool,
 }
 
@@ -45,12 +48,12 @@ struct Overlap<'a> {
     written: Vec<Step>,
     posts: Post,
     receives: Vec<Outstanding<'a>>,
-    /// Where they stand.
+    /// The blocks of `receives`.
     targets: Targets,
     sends: Vec<Outstanding<'a>>,
-    /// The place of the next receive that is not posted yet.
+    /// The position of the next receive that is not posted yet.
     next_receive: usize,
-    /// The steps up to here come before that receive.
+    /// That receive must stay behind the steps before this position.
     blocked_until: usize,
 }
 
@@ -100,7 +103,7 @@ impl<'a> Overlap<'a> {
         self.written.push(step.clone());
     }
 
-    /// What the program waited for here may stay outstanding, but not too much of it.
+    /// Passes a wait of the old program. Its posts may stay outstanding, but at most `ahead` sends.
     fn pass_wait(&mut self, posts: &[Post]) {
         let outstanding = self.receives.iter_mut().chain(&mut self.sends);
         outstanding.filter(|other| posts.contains(&other.source)).for_each(|other| other.is_due = true);
@@ -157,7 +160,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// Posts the receives whose blocks are free before the step at `position`.
+    /// Posts receives before the step at `position`, as long as their blocks are free.
     fn post_receives(&mut self, position: usize) {
         while let Some(step) = self.source.get(self.next_receive) {
             let runs = step.runs();
@@ -184,7 +187,7 @@ impl<'a> Overlap<'a> {
         self.find_receive(place + 1, position);
     }
 
-    /// Looks for the next receive from `place` on, and for the last of the steps since `position` that touches its blocks.
+    /// Finds the next receive from `place` on, and the last step since `position` that it must stay behind.
     fn find_receive(&mut self, place: usize, position: usize) {
         let is_receive = |step: &Step| matches!(step, Step::Receive { .. });
         let found = self.source[place..].iter().position(is_receive);
@@ -202,7 +205,7 @@ impl<'a> Overlap<'a> {
     }
 }
 
-/// Where receives stand that are outstanding: no two in the same blocks.
+/// The blocks of outstanding receives; no two share a block.
 #[derive(Default)]
 struct Targets(BTreeMap<(Buffer, usize), (usize, Post)>);
 
@@ -219,7 +222,7 @@ impl Targets {
         }
     }
 
-    /// The receives in some of these blocks, the last first.
+    /// Returns the receives into some of these blocks, those of the last blocks first.
     fn posts(&self, run: Run) -> impl Iterator<Item = Post> + use<'_> {
         let Range { start, end } = run.indices();
         let before = self.0.range((run.buffer, 0)..(run.buffer, end)).rev();
@@ -227,7 +230,7 @@ impl Targets {
     }
 }
 
-/// Takes out some of the posts, the first first.
+/// Removes some of the posts and returns them in their order.
 fn take_if(posts: &mut Vec<Outstanding>, mut is_taken: impl FnMut(&Outstanding) -> bool) -> Vec<Post> {
     let mut taken = Vec::new();
     posts.retain(|outstanding| {
@@ -309,7 +312,8 @@ mod tests {
         );
     }
 
-    /// A flag says that all messages before it have arrived, and a later receive may wait for what a flag sets going.
+    /// A flag says that all messages before it have arrived. A later receive may depend on what the flag sets
+    /// going.
     #[test]
     fn nothing_is_outstanding_where_flags_are_raised_or_awaited() {
         let mut program = Builder::new(1, 3, 2).slots(1);

@@ -1,34 +1,35 @@
-//! Loops: steps that a rank does several times, each time with other peers and blocks.
+//! Loops: steps that a rank carries out several times, each time with other peers and blocks.
 
 use super::{Buffer, Post, Run, Schedule, Step};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Steps that are done several times. The program has them as they are the first time.
+/// A loop. The program has its steps as they are the first time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Repeat {
-    /// The places of the steps. Different loops have none in common.
+    /// The positions of the steps. Loops have no steps in common.
     pub steps: Range<usize>,
-    /// How often they are done.
+    /// How often the steps are carried out.
     pub times: u32,
-    /// For each of the steps what changes from one time to the next. Its posts get the next numbers.
+    /// For each step, what changes from one time to the next. Posts get the next numbers.
     pub moves: Vec<Move>,
 }
 
-/// What is different when a step is done again.
+/// How a step changes from one time to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// So much is added to the rank that it names, modulo the number of ranks: its peer, whom it awaits, or whose slots it reads.
+    /// Added to the rank that the step names, modulo the number of ranks: its peer, the rank whose flag it
+    /// awaits, or whose slots it reads.
     pub rank: u32,
-    /// So much is added to the slot whose flag it raises or awaits, modulo the number of blocks. See `runs`.
+    /// Added to the slot whose flag the step raises or awaits, modulo the number of blocks, as in `runs`.
     pub slot: u32,
-    /// So much is added to the first block of each of [`Step::runs`], modulo the number of blocks; scratch blocks and slots stay within their
-    /// copy of a vector.
+    /// Added to the first block of each of [`Step::runs`], modulo the number of blocks. Scratch blocks and
+    /// slots stay within their copy of a vector.
     pub runs: Vec<u32>,
 }
 
 impl Repeat {
-    /// Makes of the steps, as they are at some time, what they are at the next.
+    /// Changes the steps from one time to the next.
     pub fn advance(&self, steps: &mut [Step], moduli: Moduli) {
         let posts = posts(steps);
         for (step, by) in steps.iter_mut().zip(&self.moves) {
@@ -37,31 +38,28 @@ impl Repeat {
     }
 }
 
-/// Numbers of ranks and of blocks: what moves is counted modulo these.
+/// The moduli of moves: the numbers of ranks and of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moduli {
-    /// Number of ranks.
     pub size: u32,
-    /// Number of blocks.
     pub blocks: u32,
 }
 
 /// A piece of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'schedule> {
-    /// Steps that are done once.
+    /// Steps outside loops.
     Once(&'schedule [Step]),
-    /// A loop.
     Repeat(&'schedule Repeat),
 }
 
 impl Schedule {
-    /// What its loops count by.
+    /// Returns the moduli of its loops.
     pub fn moduli(&self) -> Moduli {
         Moduli { size: self.size as u32, blocks: self.blocks as u32 }
     }
 
-    /// The pieces of the program, in their order.
+    /// Returns the pieces of the program, in their order.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let mut next = 0;
         let loops = self.repeats.iter().map(|repeat| (repeat.steps.clone(), Some(repeat)));
@@ -73,7 +71,7 @@ impl Schedule {
         })
     }
 
-    /// Each step with the number of times that it is done.
+    /// Returns each step with the number of times that it is carried out.
     pub(super) fn times(&self) -> impl Iterator<Item = (&Step, usize)> {
         self.parts().flat_map(|part| {
             let (steps, times) = match part {
@@ -84,14 +82,14 @@ impl Schedule {
         })
     }
 
-    /// The steps of a loop as they are when they are done for the time of this number, counted from 0.
+    /// Returns the steps of a loop as they are at a time, counted from 0.
     pub fn steps_at(&self, repeat: &Repeat, time: u32) -> impl Iterator<Item = Step> {
         let (moduli, steps) = (self.moduli(), &self.steps[repeat.steps.clone()]);
         let first_post = time * posts(steps);
         steps.iter().zip(&repeat.moves).map(move |(step, by)| by.applied(step, time, first_post, moduli))
     }
 
-    /// Does a step more before the one at that place, which is in no loop.
+    /// Inserts a step before the one at `place`, which must not be inside a loop.
     pub fn insert(&mut self, place: usize, step: Step) {
         self.steps.insert(place, step);
         for repeat in self.repeats.iter_mut().filter(|repeat| repeat.steps.start >= place) {
@@ -99,7 +97,7 @@ impl Schedule {
         }
     }
 
-    /// The same program without loops.
+    /// Returns the program without loops.
     pub fn unrolled(self) -> Schedule {
         if self.repeats.is_empty() {
             return self;
@@ -111,7 +109,7 @@ impl Schedule {
         Schedule { steps: steps.collect(), repeats: Vec::new(), ..self }
     }
 
-    /// Where the step stands that is at a position of the program without loops.
+    /// Returns the position in `steps` of the step that is at a position of the program without loops.
     pub fn origin(&self, mut position: usize) -> usize {
         let mut start = 0;
         for part in self.parts() {
@@ -128,7 +126,7 @@ impl Schedule {
         start + position
     }
 
-    /// The same programs without loops.
+    /// Returns the programs without loops.
     pub fn all_unrolled(programs: &[Schedule]) -> Cow<'_, [Schedule]> {
         match programs.iter().all(|program| program.repeats.is_empty()) {
             true => Cow::Borrowed(programs),
@@ -136,8 +134,8 @@ impl Schedule {
         }
     }
 
-    /// The same program with other steps, each for one of this one, of so many ranks and blocks. A loop stays one if what becomes of its
-    /// steps moves as evenly as they did.
+    /// Returns the program with each step mapped, for these numbers of ranks and blocks. Loops remain if the
+    /// mapped steps of all loops move evenly; otherwise all loops are unrolled.
     pub(super) fn map_steps(self, moduli: Moduli, look: Look, map: impl Fn(Step) -> Step) -> Schedule {
         let moves = |repeat: &Repeat| {
             let at = |time| self.steps_at(repeat, time).map(&map).collect::<Vec<Step>>();
@@ -153,16 +151,17 @@ impl Schedule {
     }
 }
 
-/// At which times steps are looked at, to see whether they move evenly.
+/// At which times the steps of a loop are compared, to see whether they move evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// At each one: what becomes of ranks and blocks is listed somewhere, as where ranks lie on nodes.
+    /// At each one: ranks or blocks are mapped by a list, such as that of the ranks on nodes.
     Always,
-    /// At some, if there are many: what becomes of them is computed, so that it is uneven in short loops too, or at the end of long ones.
+    /// At some, if there are many: the mapping is computed, so that uneven moves show in short loops too, or
+    /// at the end of long ones.
     Sometimes,
 }
 
-/// How steps move that are done several times, given what they are each time; `None` if they do not move evenly.
+/// Returns how the steps of a loop move, given the steps at each time; `None` if they do not move evenly.
 pub(super) fn loop_of(
     times: u32,
     moduli: Moduli,
@@ -185,19 +184,19 @@ pub(super) fn loop_of(
     looked_at(times, look).iter().all(is_even).then_some(moves)
 }
 
-/// The times that are compared.
+/// Returns the times that are compared.
 fn looked_at(times: u32, look: Look) -> Vec<u32> {
     const ALL: u32 = 64;
     if look == Look::Always || times <= ALL { (1..times).collect() } else { vec![1, 2, times / 2, times - 1] }
 }
 
-/// How many of the steps post.
+/// Returns how many of the steps are posts.
 pub(super) fn posts(steps: &[Step]) -> Post {
     steps.iter().filter(|step| step.is_post()).count() as Post
 }
 
 impl Move {
-    /// What takes one step to another one; `None` if they differ in more than peers, blocks and posts.
+    /// Returns what moves one step to another; `None` if they have different numbers of runs.
     fn between(first: &Step, second: &Step, moduli: Moduli) -> Option<Move> {
         let further = |first: u32, second: u32, modulus: u32| (second + modulus - first) % modulus.max(1);
         let blocks = moduli.blocks.max(1);
@@ -216,7 +215,7 @@ impl Move {
             .filter(|_| runs.len() == others.len())
     }
 
-    /// Makes of a step what it is so many times later. `posts`: how many were posted in these.
+    /// Moves a step by so many times, in which `posts` posts are made.
     fn advance(&self, step: &mut Step, times: u32, posts: Post, moduli: Moduli) {
         let blocks = moduli.blocks.max(1);
         let within =

@@ -19,12 +19,14 @@
 //! reduce recv[0] = shared0[0] + send[0]
 //! ```
 //!
-//! `8 slots together` in the header says that slots bear the numbers of blocks and lie together as these do in a vector. Otherwise any slot may
-//! hold any block.
+//! `8 slots together` in the header says that slots have the numbers of blocks and lie together as blocks do
+//! in a vector. With `8 slots lent`, a slot holds the place of a block, and other ranks copy the block from
+//! its rank's own memory. Otherwise any slot may hold a copy of any block.
 //!
-//! Steps that are done several times stand between `repeat` and `end`, as they are the first time. Behind a step stands what changes from one time
-//! to the next: the rank that it names, its slot, and the first block of each of its runs. Ranks are counted modulo their number, and so are blocks,
-//! and slots modulo the number of blocks; posts get the next numbers.
+//! `repeat` and `end` enclose the steps of a loop, as they are the first time. A step ends with what changes
+//! from one time to the next: the rank that it names, its slot, and the first block of each of its runs.
+//! Ranks are counted modulo their number, blocks and slots modulo the number of blocks. Posts get the next
+//! numbers.
 //!
 //! ```text
 //! rank 1 of 5, 5 blocks
@@ -35,8 +37,8 @@
 //! end
 //! ```
 //!
-//! Blank lines and what follows a `#` are skipped. The parser checks the form only; whether a program makes sense is
-//! for the verifier to say.
+//! The parser skips blank lines and what follows a `#`. It checks the form only; the verifier checks whether
+//! a program makes sense.
 
 use super::line::{Line, ParseError};
 use super::{Buffer, Message, Moduli, Move, Part, Repeat, Run, Schedule, SlotKind, Step};
@@ -69,19 +71,19 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// What changes from one time of a loop to the next, as texts say it.
+/// What changes from one time of a loop to the next, as in texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// So much is added to the rank that the step names.
+    /// Added to the rank that the step names.
     pub rank: i64,
-    /// So much is added to the slot whose flag it raises or awaits.
+    /// Added to the slot whose flag the step raises or awaits.
     pub slot: i64,
-    /// So much is added to the first block of each of its runs, in the order of the text. Empty if no block changes.
+    /// Added to the first block of each of its runs, in the order of the text. Empty if no block changes.
     pub blocks: Vec<i64>,
 }
 
 impl Change {
-    /// That of a step.
+    /// Returns the change of a step.
     pub fn of(step: &Step, by: &Move, moduli: Moduli) -> Change {
         let mut blocks: Vec<i64> = by.runs.iter().map(|&run| signed(run, moduli.blocks)).collect();
         if is_target_first(step) {
@@ -114,7 +116,7 @@ fn is_target_first(step: &Step) -> bool {
     matches!(step, Step::Reduce { .. })
 }
 
-/// The number of least size that is the same modulo.
+/// Returns the number nearest to 0 that is equal modulo `modulus`.
 fn signed(number: u32, modulus: u32) -> i64 {
     let (number, modulus) = (i64::from(number), i64::from(modulus));
     if 2 * number > modulus { number - modulus } else { number }
@@ -142,17 +144,16 @@ impl fmt::Display for Step {
 impl FromStr for Schedule {
     type Err = ParseError;
 
-    /// Reads one schedule; a second header is no step.
+    /// Reads one schedule. A second header is an error.
     fn from_str(text: &str) -> Result<Schedule, ParseError> {
         let mut listings = read(text, |_, before| before.is_empty())?;
         Ok(listings.remove(0).schedule)
     }
 }
 
-/// A schedule and the lines of the text that it stands in. The first line has the number 1.
+/// A schedule and its lines in a text, numbered from 1.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// What stands there.
     pub schedule: Schedule,
     /// The line of its header.
     pub header: usize,
@@ -161,16 +162,17 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Reads one schedule or several, each from its header on; at least one.
+    /// Reads one schedule or several, each from its header on.
     pub fn parse_all(text: &str) -> Result<Vec<Listing>, ParseError> {
         read(text, |line, before| before.is_empty() || line.rest.starts_with("rank"))
     }
 }
 
-/// Reads at least one schedule. A header is what is said to be one, given what stands before it.
+/// Reads at least one schedule. `is_header` decides whether a line is a header, given the schedules before
+/// it.
 fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec<Listing>, ParseError> {
     let mut listings: Vec<Listing> = Vec::new();
-    // Of the loop that is being read: its beginning.
+    // The line at which the loop that is being read begins.
     let mut open: Option<Line> = None;
     let lines = text.lines().zip(1..).map(|(text, number)| Line::new(number, text));
     for line in lines.filter(|line| !line.at_end()) {
@@ -199,7 +201,7 @@ fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec
     }
     match open {
         Some(line) => return Err(line.error_at_start("a loop that has an \"end\"")),
-        // What is missing is a header, behind the last line.
+        // A header is missing, behind the last line.
         None if listings.is_empty() => drop(Line::new(text.lines().count() + 1, "").header()?),
         None => {}
     }
@@ -207,7 +209,7 @@ fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec
 }
 
 impl Schedule {
-    /// Reads a step, which is the last one of the last loop or of the program.
+    /// Reads a step and appends it to the open loop or to the program.
     fn push(&mut self, line: Line, is_in_loop: bool) -> Result<(), ParseError> {
         let moduli = self.moduli();
         let repeat = if is_in_loop { self.repeats.last_mut() } else { None };
@@ -221,10 +223,10 @@ impl Schedule {
     }
 }
 
-/// A program that is read does at most so many steps, so that it can be unrolled.
+/// The most steps of a program in a text, so that it can be unrolled.
 const MOST_STEPS: usize = 1 << 20;
 
-/// Blocks of higher numbers do not move in loops, so that numbers of blocks stay below 2^32.
+/// Blocks from this number on do not move in loops, so that numbers of blocks stay below 2^32.
 const MOST_MOVED: usize = 1 << 31;
 
 const ANY: RangeInclusive<u32> = 0..=u32::MAX;
@@ -262,7 +264,7 @@ impl Line<'_> {
         self.end(())
     }
 
-    /// A step, and in a loop how it moves.
+    /// Reads a step and, in a loop, how it moves.
     fn step(mut self, moduli: Option<Moduli>) -> Result<(Step, Move), ParseError> {
         let step = match self.token() {
             "wait" => self.wait()?,
@@ -316,7 +318,7 @@ impl Line<'_> {
         Ok(by)
     }
 
-    /// A number with its sign, modulo.
+    /// Reads a number with its sign, modulo `modulus`.
     fn change(&mut self, modulus: u32) -> Result<u32, ParseError> {
         let is_negative = self.accept("-");
         if !is_negative {
@@ -397,7 +399,7 @@ impl Line<'_> {
     fn run(&mut self) -> Result<Run, ParseError> {
         let buffer = self.buffer()?;
         self.expect("[")?;
-        // The end of a run is a block number as well.
+        // The end of a run must fit in 32 bits as well.
         let first = self.number("a block", 0..=u32::MAX - 1)?;
         let end = if self.accept("..") { self.number("a block", first + 1..=u32::MAX)? } else { first + 1 };
         self.expect("]")?;

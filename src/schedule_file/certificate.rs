@@ -1,4 +1,4 @@
-//! Certificates: that a file was proved, for processes that have no time to prove it again.
+//! Certificates say that a file was proved, for processes that have no time to prove it again.
 //!
 //! ```text
 //! rustcoll certificate, version 1
@@ -7,34 +7,36 @@
 //! problems 256
 //! ```
 //!
-//! A certificate keeps mistakes away, not malice: whoever may write the file may write its certificate.
+//! A certificate guards against mistakes, not malice: a user who can write the file can write its
+//! certificate.
 
 use crate::hash::hash;
 use crate::text::content::beside;
 use std::path::{Path, PathBuf};
 
-/// What a certificate begins with.
+/// The first line of a certificate.
 const FIRST_LINE: &str = "rustcoll certificate, version 1";
 
 /// What is appended to a file's name.
 const ENDING: &str = ".certificate";
 
-/// What names the file of these bytes and the verifier that this is.
+/// Returns the lines that identify the file of these bytes and this verifier.
 fn subject(content: &[u8]) -> String {
     format!("{FIRST_LINE}\nfile {:016x}\nverifier {}\n", hash(content), env!("CARGO_PKG_VERSION"))
 }
 
-/// Where the certificate of a file is.
+/// Returns the path of a file's certificate.
 pub fn certificate_of(file: &Path) -> PathBuf {
     beside(file, ENDING)
 }
 
-/// The certificate of a file that was proved for so many problems.
+/// Returns the certificate of a file that was proved for so many problems.
 pub fn certificate(content: &[u8], problems: usize) -> String {
     format!("{}problems {problems}\n", subject(content))
 }
 
-/// For how many problems a file was proved by this very verifier, as a certificate says. An error: why it says nothing of this file.
+/// Returns for how many problems this verifier proved the file, according to the certificate. Fails with the
+/// reason if the certificate does not apply to the file.
 pub fn certified(certificate: &str, content: &[u8]) -> Result<usize, &'static str> {
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let (said, expected) = (lines(certificate), lines(&subject(content)));

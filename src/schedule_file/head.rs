@@ -1,22 +1,22 @@
-//! The head of a schedule file: a key and what it says in each line.
+//! The head of a schedule file: a key and its value in each line.
 
 use super::Misread;
 use crate::algorithms::{Collective, Cut, Root};
 use crate::schedule::content;
 use crate::text::nearest::unknown;
 
-/// What a schedule file begins with.
+/// The first line of a schedule file.
 pub const FIRST_LINE: &str = "rustcoll schedule, version 1";
 
-/// What all versions begin with.
+/// The start of the first line in all versions.
 const ANY_VERSION: &str = "rustcoll schedule, version ";
 
 const KEYS: [&str; 5] = ["collective", "name", "root", "needs", "source"];
 
-/// Longer names fit in no table.
+/// Longer names do not fit into tables.
 const LONGEST_NAME: usize = 40;
 
-/// What a head says.
+/// The content of a head.
 pub struct Head {
     pub collective: Collective,
     pub name: String,
@@ -25,7 +25,7 @@ pub struct Head {
     pub needs_commutative: bool,
 }
 
-/// What a line says of a key.
+/// The value of a key, and where it is.
 #[derive(Clone, Copy)]
 struct Said<'text> {
     line: usize,
@@ -40,7 +40,7 @@ impl Said<'_> {
 }
 
 impl Head {
-    /// Reads the head of a file. Returns also how many lines it has.
+    /// Reads the head of a file. Also returns how many lines it has.
     pub fn read<'text>(text: &'text str) -> Result<(Head, usize), Misread> {
         let mut said = [None; KEYS.len()];
         let mut is_begun = false;
@@ -81,7 +81,7 @@ impl Head {
         Ok((Head::of(said, end)?, lines))
     }
 
-    /// What the lines say, of which the last one ends before `end`.
+    /// Returns what the lines say. `end` is the place behind the last one.
     fn of([collective, name, root, needs, source]: [Option<Said>; 5], end: Said) -> Result<Head, Misread> {
         let Some(collective) = collective else { return end.wrong("the head does not say which collective") };
         let Some(name) = name else { return end.wrong("the head does not say which name") };

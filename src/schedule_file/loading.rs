@@ -1,4 +1,4 @@
-//! From the names of files to algorithms that may be registered.
+//! Turns names of files into algorithms that can be registered.
 
 use super::certificate::{certificate, certificate_of, certified};
 use super::{Disproof, Misread, Proved, ScheduleFile};
@@ -7,16 +7,17 @@ use crate::text::file_content;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files of a folder that are meant have names that end so.
+/// The extension of a folder's schedule files.
 const ENDING: &str = "sched";
 
-/// What a process proves by itself when it starts: programs of up to so many ranks,
+/// The most ranks of a file that a process proves itself when it starts.
 pub const MOST_RANKS_AT_START: usize = 64;
 
-/// and of so many steps, over all numbers of ranks and roots: they take about a second.
+/// The most steps of such a file, over all numbers of ranks and roots. They take about a second.
 const MOST_STEPS_AT_START: usize = 1 << 22;
 
-/// What a name stands for: a file, or a folder's files that end with `.sched`, in the order of their names. An error: why nothing.
+/// Returns the files of a path: the file itself, or a folder's files that end with `.sched`, in the order of
+/// their names. Fails with the reason if there are none.
 pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -31,7 +32,7 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     if files.is_empty() { Err(format!("{name}: this folder has no file *.{ENDING}")) } else { Ok(files) }
 }
 
-/// Reads and proves a text. An error: what is wrong, with the places in the text of that name.
+/// Reads and proves a text. Fails with what is wrong, with the places in the text `name`.
 pub fn prove(name: &str, text: &str) -> Result<Proved, String> {
     proved(name, read(name, text)?)
 }
@@ -41,7 +42,7 @@ fn proved(name: &str, file: ScheduleFile) -> Result<Proved, String> {
     file.prove().map_err(|disproof| told(name, &title, &disproof))
 }
 
-/// What is wrong with a file.
+/// Returns the message about what is wrong with a file.
 fn told(name: &str, title: &str, disproof: &Disproof) -> String {
     let line = disproof.places[0].line;
     disproof.told(&format!("{name}:{line}"), title, |place| format!("line {}", place.line))
@@ -52,7 +53,8 @@ fn read(name: &str, text: &str) -> Result<ScheduleFile, String> {
     ScheduleFile::read(text).map_err(located)
 }
 
-/// The same for a process that starts. It has no time to prove much: what is large needs a certificate beside the file.
+/// As [`prove`], for a process that starts. It has no time to prove much: a large file needs a certificate
+/// beside it.
 pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
     let name = path.display().to_string();
     let text = std::str::from_utf8(content).map_err(|_| format!("{name}: this is not text"))?;
@@ -81,7 +83,7 @@ pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
     }
 }
 
-/// Writes the certificate of a proved file beside it. Returns its name; an error: why not.
+/// Writes the certificate of a proved file beside the file. Returns its path; fails with the reason.
 pub fn certify(path: &Path, content: &[u8], proved: &Proved) -> Result<PathBuf, String> {
     let place = certificate_of(path);
     match fs::write(&place, certificate(content, proved.problems)) {
@@ -90,12 +92,12 @@ pub fn certify(path: &Path, content: &[u8], proved: &Proved) -> Result<PathBuf, 
     }
 }
 
-/// Algorithms of files, to be registered together.
+/// Algorithms from files, to be registered together.
 #[derive(Default)]
 pub struct Loaded(Vec<&'static Algorithm>);
 
 impl Loaded {
-    /// Adds what a file of that name has. An error: why it cannot be used.
+    /// Adds the algorithm of a file. Fails with the reason if it cannot be used.
     pub fn add(&mut self, name: &str, proved: Proved) -> Result<(), String> {
         let algorithm = proved.algorithm(name).map_err(|lack| format!("{name}: {lack}"))?;
         if self.0.iter().any(|other| other.title() == algorithm.title()) {
@@ -105,10 +107,10 @@ impl Loaded {
         Ok(())
     }
 
-    /// Registers them, beside those that are compiled in.
+    /// Registers these algorithms beside those that are compiled in.
     ///
     /// # Panics
-    /// The second time in a process.
+    /// If called a second time in a process.
     pub fn register(self) {
         register(self.0);
     }
@@ -120,7 +122,7 @@ mod tests {
     use crate::algorithms::{Collective, Problem};
     use crate::schedule_file::file_of;
 
-    /// A folder of the test's own, empty.
+    /// Creates an empty folder for one test.
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("rustcoll-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);

@@ -1,4 +1,4 @@
-//! Algorithms that come as files: a head that says what an algorithm does, then the programs of all ranks in the text form of schedules.
+//! Algorithms from files: a head, then the programs of all ranks in the text form of schedules.
 //!
 //! ```text
 //! rustcoll schedule, version 1
@@ -15,7 +15,8 @@
 //! wait 0
 //! ```
 //!
-//! A file may have the programs for several numbers of ranks. What it says is true only once it is proved ([`ScheduleFile::prove`]).
+//! A file may have programs for several numbers of ranks. Its claims hold only once they are proved
+//! ([`ScheduleFile::prove`]).
 
 #![forbid(unsafe_code)]
 
@@ -39,32 +40,33 @@ use head::Head;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// All programs of a file do at most so many steps together, each time of a loop counted, so that they can be unrolled.
+/// The most steps of all programs of a file together, so that they can be unrolled. A step in a loop counts
+/// each time.
 pub const MOST_STEPS: usize = 1 << 22;
 
-/// All ranks have at most so many blocks together, in buffers, in scratch memory and in slots: what each holds is known while a file is proved.
+/// The most blocks of all ranks together, in buffers, scratch memory and slots: a proof tracks the content of
+/// each.
 pub const MOST_BLOCKS: usize = 1 << 22;
 
 /// An algorithm from a file.
 #[derive(Debug)]
 pub struct ScheduleFile {
-    /// Its name, which no registered algorithm of the collective has.
+    /// Its name; no registered algorithm of the collective has the same.
     pub name: String,
-    /// Who described it, as the file says.
+    /// Who described it, according to the file.
     pub source: Option<String>,
     /// Whether its reductions need an operator that commutes.
     pub needs_commutative: bool,
-    /// Its programs.
     pub listed: Listed,
-    /// By number of ranks: where the programs of all ranks stand.
+    /// Where the programs of all ranks are, by number of ranks.
     lines: BTreeMap<usize, Vec<Lines>>,
 }
 
-/// Where a program stands: numbers of lines, from 1.
+/// Where a program is: numbers of lines, from 1.
 #[derive(Debug)]
 struct Lines {
     header: usize,
-    /// Of each step.
+    /// The line of each step.
     steps: Vec<usize>,
 }
 
@@ -86,7 +88,7 @@ impl ScheduleFile {
         lines.find(|line| !line.is_empty()).is_some_and(|line| line.starts_with("rustcoll"))
     }
 
-    /// Reads a file. It says nothing of whether what the programs do is right.
+    /// Reads a file. Does not check whether its programs are right.
     pub fn read(text: &str) -> Result<ScheduleFile, Misread> {
         let (head, lines) = Head::read(text)?;
         // Empty lines in place of the head, so that the rest keeps the numbers of its lines.
@@ -94,7 +96,7 @@ impl ScheduleFile {
         let Head { collective, name, source, root, needs_commutative } = head;
         let (mut programs, mut lines) = (BTreeMap::new(), BTreeMap::new());
         let (general, rest) = General::cut_out(&rest)?;
-        // A text without any program is said to lack one.
+        // A text without any program gets the error that one is missing.
         let is_listed = general.is_empty() || rest.lines().any(|line| !content(line).is_empty());
         let listed = if is_listed { Listing::parse_all(&rest)? } else { Vec::new() };
         let all = listed.into_iter().map(Ok).chain(general.iter().flat_map(General::listings));
@@ -123,30 +125,31 @@ impl ScheduleFile {
         self.listed.collective.reduces() && !self.needs_commutative
     }
 
-    /// The collective and its name.
+    /// Returns the names of the collective and of the algorithm.
     pub fn title(&self) -> String {
         format!("{} {}", self.listed.collective.name(), self.name)
     }
 
-    /// For how many ranks it has programs, as rules say that.
+    /// Returns for which numbers of ranks it has programs, as rules write them.
     pub fn ranks(&self) -> String {
         Ranges::new(self.sizes().map(|size| size..=size)).to_string()
     }
 
-    /// For how many ranks it has programs.
+    /// Returns the numbers of ranks for which it has programs.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
         self.listed.programs.keys().copied()
     }
 }
 
-/// Fails if a rank would have to know how long blocks of others are, where each knows only its own.
+/// Fails if a rank would need the lengths of other ranks' blocks in a collective in which each knows only its
+/// own.
 fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misread> {
     let knows_own = matches!(
         collective,
         Collective::Alltoallv | Collective::Alltoallw | Collective::Gatherv | Collective::Scatterv
     );
     let schedule = &listing.schedule;
-    // What is lent says how long it is.
+    // A lent slot comes with its block's length.
     let has_slots = schedule.slots > 0 && schedule.slot_kind != SlotKind::Lent;
     if knows_own && (schedule.scratch_blocks() > 0 || has_slots) {
         let collective = collective.name();
@@ -158,7 +161,7 @@ fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misrea
     Ok(())
 }
 
-/// Those of each number of ranks, which must be complete.
+/// Groups the listings by number of ranks. Each group must be complete.
 fn by_size(
     listings: impl Iterator<Item = Result<Listing, Misread>>,
 ) -> Result<BTreeMap<usize, Vec<Listing>>, Misread> {
@@ -184,7 +187,7 @@ fn by_size(
     by_size.into_iter().map(complete).collect()
 }
 
-/// One program for each of so many ranks, rank 0's first.
+/// Returns one program for each of `size` ranks, rank 0's first. Fails if one is missing or there are others.
 pub fn complete(size: usize, mut listings: Vec<Listing>) -> Result<Vec<Listing>, Misread> {
     listings.sort_by_key(|listing| listing.schedule.rank);
     for (rank, listing) in listings.iter().enumerate() {
@@ -207,7 +210,7 @@ pub fn complete(size: usize, mut listings: Vec<Listing>) -> Result<Vec<Listing>,
 }
 
 impl Misread {
-    /// Something about a program as a whole.
+    /// Returns an error about a program as a whole.
     fn of(listing: &Listing, message: String) -> Misread {
         Misread { line: listing.header, column: 1, message }
     }

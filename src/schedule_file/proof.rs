@@ -1,15 +1,15 @@
-//! Whether the programs of a file do what its head says. What is proved can be registered.
+//! Proves that the programs of a file do what its head says. Proved files can be registered.
 
 use super::ScheduleFile;
 use crate::algorithms::{Algorithm, Body, Problem, Requirement, Root};
 use crate::schedule::{Schedule, SlotKind};
 use crate::verify::{self, Violation};
 
-/// A file whose programs are right.
+/// A file whose programs are right, proved by this process or by a certificate.
 #[derive(Debug)]
 pub struct Proved {
     file: ScheduleFile,
-    /// For how many problems that was proved.
+    /// For how many problems the programs were proved.
     pub problems: usize,
 }
 
@@ -20,11 +20,10 @@ pub struct Disproof {
     pub size: usize,
     /// The root, where the collective has one.
     pub root: Option<usize>,
-    /// Whether it is wrong for calls in place alone.
+    /// Whether the fault is in calls in place alone.
     pub in_place: bool,
-    /// What is wrong.
     pub violation: Violation,
-    /// The steps that are at fault, or the header of the program that is. The first one is that of the violation.
+    /// The faulty steps, or the header of the faulty program. The first place is that of the violation.
     pub places: Vec<Place>,
 }
 
@@ -33,9 +32,9 @@ pub struct Disproof {
 pub struct Place {
     /// The line's number, from 1.
     pub line: usize,
-    /// Which rank's program it is in.
+    /// The rank whose program it is in.
     pub rank: usize,
-    /// What stands there: a step, with its number in the program without loops.
+    /// The step there, with its number in the program without loops; `None` for a header.
     pub step: Option<(usize, String)>,
 }
 
@@ -46,7 +45,7 @@ impl ScheduleFile {
         Ok(Proved { problems: self.problems().count(), file: self })
     }
 
-    /// How many steps are to be followed for that.
+    /// Returns how many steps the proof has to follow.
     pub fn effort(&self) -> usize {
         let of_size = |size| {
             let steps: usize = self.listed.programs[&size].iter().map(Schedule::length).sum();
@@ -55,12 +54,12 @@ impl ScheduleFile {
         self.sizes().map(of_size).fold(0, usize::saturating_add)
     }
 
-    /// All that it claims to be right for.
+    /// Returns all problems that the file claims to solve.
     fn problems(&self) -> impl Iterator<Item = Problem> {
         self.sizes().flat_map(|size| self.problems_of(size))
     }
 
-    /// The same on so many ranks, the lowest root first.
+    /// Returns those problems on `size` ranks, the lowest root first.
     fn problems_of(&self, size: usize) -> impl Iterator<Item = Problem> + use<> {
         let roots = match self.listed.root {
             Root::Any => 0..size,
@@ -72,8 +71,8 @@ impl ScheduleFile {
         })
     }
 
-    /// Takes a certificate's word that the programs are right together. That each by itself keeps to its blocks and waits for its posts is
-    /// checked all the same: memory is safe by that.
+    /// Trusts a certificate that the programs are right together. Still checks that each program by itself
+    /// keeps to its blocks and waits for its posts: memory safety depends on it.
     pub fn trust(self, problems: usize) -> Result<Proved, Box<Disproof>> {
         for size in self.sizes() {
             let first = self.problems_of(size).next().expect("there is a root");
@@ -106,7 +105,8 @@ impl ScheduleFile {
         Box::new(Disproof { size, root, in_place, violation, places })
     }
 
-    /// Where a step stands. What was made for another root or for a call in place may have other steps: then it is the program's header.
+    /// Returns where a step is. A program for another root or for a call in place may have other steps: then
+    /// returns the header of the program.
     fn place(&self, problem: &Problem, program: &Schedule, rank: usize, step: Option<usize>) -> Place {
         let origin = self.listed.origin(problem, rank);
         let listed = &self.listed.programs[&problem.size][origin];
@@ -119,12 +119,12 @@ impl ScheduleFile {
 }
 
 impl Proved {
-    /// What was proved.
     pub fn file(&self) -> &ScheduleFile {
         &self.file
     }
 
-    /// It as an algorithm beside the registered ones, which lives as long as the process. An error: why it cannot be one.
+    /// Returns the file as an algorithm beside the registered ones, which lives as long as the process. Fails
+    /// with the reason if it serves one root only.
     pub fn algorithm(self, path: &str) -> Result<&'static Algorithm, String> {
         let ScheduleFile { name, source, needs_commutative, listed, .. } = self.file;
         let collective = listed.collective;
@@ -159,7 +159,8 @@ impl Proved {
 }
 
 impl Disproof {
-    /// What is wrong with the algorithm of that title, in lines. The first one begins with `begin`, and the others with where their places are.
+    /// Returns what is wrong with the algorithm `title`, in lines. The first line begins with `begin`, the
+    /// others with what `at` returns for their places.
     pub fn told(&self, begin: &str, title: &str, at: impl Fn(&Place) -> String) -> String {
         let Disproof { size, root, in_place, violation, places } = self;
         let root = root.map_or(String::new(), |root| format!(", root {root}"));

@@ -32,12 +32,12 @@ fn misread(text: &str) -> String {
     ScheduleFile::read(text).unwrap_err().to_string()
 }
 
-/// For how many problems it is right.
+/// Returns for how many problems the file is proved.
 fn proved(text: &str) -> Result<usize, Box<Disproof>> {
     ScheduleFile::read(text).unwrap().prove().map(|proved| proved.problems)
 }
 
-/// The first disproof's line and what it says.
+/// Returns the line and the message of the first disproof.
 fn disproof(text: &str) -> (usize, String) {
     let disproof = proved(text).unwrap_err();
     (disproof.places[0].line, disproof.violation.to_string())
@@ -203,7 +203,8 @@ reduce recv[0] = send[0] + scratch[0]
     assert_eq!(proved(&commuting), Ok(2), "in place, too");
 }
 
-/// Ranks are renumbered for another root, and blocks where they belong to ranks. Operands are out of order then.
+/// For another root, ranks are renumbered, and blocks where they belong to ranks. Operands are then out of
+/// order.
 #[test]
 fn programs_for_any_root_are_proved_for_each() {
     let for_any_root = |collective: Collective, name| {
@@ -248,7 +249,7 @@ fn no_text_makes_it_fail() {
     );
 }
 
-/// What is written is read, and is as right as the registry's.
+/// A file that was written can be read, and is as right as the registered algorithm.
 #[test]
 fn every_algorithm_that_can_be_written_is_proved() {
     let mut written = 0;

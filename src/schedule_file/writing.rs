@@ -1,13 +1,12 @@
-//! Schedule files are written: of programs, and of registered algorithms to begin with and to compare with.
+//! Writes schedule files: of programs, and of registered algorithms as a start or for comparison.
 
 use super::head::FIRST_LINE;
 use crate::algorithms::{Algorithm, Collective, Cut, Problem, Requirement};
 use crate::schedule::Schedule;
 use std::fmt::Write;
 
-/// What the head of a file is to say.
+/// The content of a file's head.
 pub struct Title<'a> {
-    /// What the programs perform.
     pub collective: Collective,
     /// The algorithm's name.
     pub name: &'a str,
@@ -19,7 +18,7 @@ pub struct Title<'a> {
     pub source: Option<&'a str>,
 }
 
-/// The file of the programs of all ranks.
+/// Returns the file of the programs of all ranks.
 pub fn file(title: &Title, programs: &[Schedule]) -> String {
     let mut text = format!("{FIRST_LINE}\ncollective {}\nname {}\n", title.collective.name(), title.name);
     if let Some(root) = title.root {
@@ -37,8 +36,8 @@ pub fn file(title: &Title, programs: &[Schedule]) -> String {
     text
 }
 
-/// The file of an algorithm's programs for a problem of one of its collectives. Its name says that it is the user's now. An error: why there
-/// can be none.
+/// Returns the file of an algorithm's programs for a problem of one of its collectives. The name gets the
+/// prefix `my_`. Fails with the reason if a file cannot hold the algorithm.
 pub fn file_of(algorithm: &Algorithm, collective: Collective, problem: &Problem) -> Result<String, String> {
     let refusal =
         |lack| format!("{} {} cannot be written as a file: {lack}", collective.name(), algorithm.name);
@@ -61,7 +60,7 @@ pub fn file_of(algorithm: &Algorithm, collective: Collective, problem: &Problem)
     Ok(file(&title, &programs))
 }
 
-/// What of an algorithm a file of programs alone has no words for.
+/// Returns why a file of programs cannot hold an algorithm, if it cannot.
 pub fn lack(algorithm: &Algorithm, problem: &Problem) -> Option<&'static str> {
     match algorithm {
         _ if algorithm.is_mock_up() => Some("it calls other collectives"),

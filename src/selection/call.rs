@@ -1,51 +1,51 @@
-//! A call, as far as rules may look at it.
+//! The properties of a call that rules may look at.
 
 use super::measure::Measure;
 use crate::algorithms::{Algorithm, Collective, Reason, Requirement, Stencil};
 
-/// What is known of a call when its algorithm is chosen; the same on all ranks.
+/// The known properties of a call when its algorithm is chosen; they are the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// The collective.
     pub collective: Collective,
-    /// Number of ranks, of both groups together if there are two.
+    /// The number of ranks, in both groups together on an inter-communicator.
     pub size: usize,
-    /// Number of ranks in the other group of an inter-communicator, which is the same for each rank of a group; else 0.
+    /// The number of ranks in the other group of an inter-communicator; 0 on an intra-communicator. All ranks
+    /// of a group have the same value.
     pub remote: usize,
-    /// Bytes, by the collective's [`Measure`]; 0 where there is none.
+    /// Bytes, by the collective's [`Measure`]; 0 if it has none.
     pub bytes: usize,
-    /// The root, where there is one; of two groups each numbers it otherwise, so it is not known there.
+    /// The root, if there is one. `None` on inter-communicators, because each group numbers the root differently.
     pub root: Option<usize>,
-    /// Whether the operator commutes; true where there is none.
+    /// Whether the operator commutes; true if there is no operator.
     pub commutative: bool,
-    /// Whether the operator is one of MPI's own, if that is known.
+    /// Whether MPI predefines the operator, if this is known.
     pub predefined: Option<bool>,
-    /// Whether `MPI_IN_PLACE` stands for the send buffer, on all ranks.
+    /// Whether all ranks pass `MPI_IN_PLACE` as the send buffer.
     pub in_place: bool,
-    /// Whether its result must be reproducible.
+    /// Whether the result must be reproducible.
     pub reproducible: bool,
-    /// Whether the ranks of a node may share memory, as far as is known.
+    /// Whether the ranks of a node may share memory, by what is known so far.
     pub shares_memory: bool,
-    /// Whether they can copy from each other's own memory, as far as is known.
+    /// Whether the ranks of a node can copy from each other's private memory, by what is known so far.
     pub copies_singly: bool,
-    /// Whether other collectives of the communicator can be called on its way, in as much memory as they need.
+    /// Whether the algorithm may call other collectives of the communicator, and has the memory that they need.
     pub calls_others: bool,
-    /// Whether there are ranks on several nodes; known before it is known on how many.
+    /// Whether there are ranks on several nodes. This is known before `nodes` is.
     pub is_on_several_nodes: bool,
-    /// Number of nodes on which there are ranks, if that is known.
+    /// The number of nodes that have ranks, if it is known.
     pub nodes: Option<usize>,
-    /// The most ranks on one node, if that is known.
+    /// The most ranks on one node, if it is known.
     pub ranks_per_node: Option<usize>,
-    /// The ranks' neighbours, if all ranks know that they have them at the same offsets of a grid.
+    /// The ranks' neighbours, if all ranks know that everyone has them at the same offsets of a grid.
     pub neighbourhood: Option<Neighbourhood>,
 }
 
-/// What all ranks have in common whose neighbours are at the same offsets of a grid.
+/// The common properties of ranks whose neighbours are at the same offsets of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Neighbourhood {
-    /// Number of neighbours of a rank away from borders, besides itself.
+    /// The number of neighbours of a rank away from borders, without the rank itself.
     pub neighbours: usize,
-    /// Number of dimensions in which there are neighbours.
+    /// The number of dimensions in which there are neighbours.
     pub dimensions: usize,
 }
 
@@ -56,7 +56,8 @@ impl From<&Stencil> for Neighbourhood {
 }
 
 impl Call {
-    /// A call in one group with a commutative operator of MPI's own, not in place, of which nothing else is known.
+    /// A call on an intra-communicator with a commutative, predefined operator, not in place. Nothing else is
+    /// known of it.
     pub fn new(collective: Collective, size: usize, bytes: usize) -> Call {
         Call {
             collective,
@@ -78,12 +79,12 @@ impl Call {
         }
     }
 
-    /// Number of groups, 1 or 2.
+    /// Returns the number of groups of the communicator, 1 or 2.
     pub fn groups(&self) -> usize {
         if self.remote > 0 { 2 } else { 1 }
     }
 
-    /// Whether all ranks know the bytes.
+    /// Whether all ranks know the call's bytes.
     pub fn is_measured(&self) -> bool {
         let measure = match () {
             () if self.remote > 0 => Measure::between_groups(self.collective),
@@ -93,10 +94,10 @@ impl Call {
         measure != Measure::Nothing
     }
 
-    /// Whether an algorithm can serve it.
+    /// Fails with the reason if an algorithm cannot serve the call.
     pub fn is_served_by(&self, algorithm: &Algorithm) -> Result<(), Reason> {
         algorithm.serves(self.size, self.remote, self.commutative)?;
-        // Ahead of what such a call cannot have, for that is why it cannot.
+        // Checked first, because this requirement is the reason why such a call lacks some of the others.
         if self.reproducible && !algorithm.is_reproducible() {
             return Err(Reason::Irreproducible);
         }

@@ -1,4 +1,4 @@
-//! What rules choose.
+//! The choice that rules make for a call.
 
 use super::entry::BELOW;
 use super::{Call, Parameters};
@@ -6,18 +6,13 @@ use crate::algorithms::{Algorithm, Reason};
 use std::fmt;
 use std::ptr;
 
-/// Who serves a call, and how.
+/// The component or algorithm that serves a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Choice {
-    /// Whoever would have served it if this library were not there.
+    /// The component that would serve the call without rustcoll.
     Below,
     /// A registered algorithm.
-    Use {
-        /// The algorithm.
-        algorithm: &'static Algorithm,
-        /// Its parameters.
-        parameters: Parameters,
-    },
+    Use { algorithm: &'static Algorithm, parameters: Parameters },
 }
 
 impl PartialEq for Choice {
@@ -32,7 +27,7 @@ impl PartialEq for Choice {
     }
 }
 
-/// The algorithm's name and its parameters, or `below`.
+/// Writes the algorithm's name and its parameters, or `below`.
 impl fmt::Display for Choice {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(self.algorithm().map_or(BELOW, |algorithm| algorithm.name))?;
@@ -44,7 +39,7 @@ impl fmt::Display for Choice {
 }
 
 impl Choice {
-    /// The algorithm, if it is not left to whoever is below.
+    /// Returns the algorithm; `None` for [`Choice::Below`].
     pub fn algorithm(&self) -> Option<&'static Algorithm> {
         match self {
             Choice::Below => None,
@@ -52,7 +47,7 @@ impl Choice {
         }
     }
 
-    /// Its parameters; none are set for whoever is below.
+    /// Returns the algorithm's parameters; none are set for [`Choice::Below`].
     pub fn parameters(&self) -> Parameters {
         match self {
             Choice::Below => Parameters::default(),
@@ -60,10 +55,10 @@ impl Choice {
         }
     }
 
-    /// Whether it can serve a call.
+    /// Fails with the reason if the choice cannot serve a call.
     pub(super) fn serves(&self, call: &Call) -> Result<(), Reason> {
         match self {
-            // Nothing is known of results from there.
+            // rustcoll cannot know whether the other component's results are reproducible.
             Choice::Below if call.reproducible => Err(Reason::Irreproducible),
             Choice::Below => Ok(()),
             Choice::Use { algorithm, .. } => call.is_served_by(algorithm),

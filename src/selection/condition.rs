@@ -1,4 +1,4 @@
-//! What rules may ask of a call.
+//! The conditions that rules and algorithms place on a call.
 
 use super::Call;
 use super::expression::Expression;
@@ -9,65 +9,62 @@ use crate::algorithms::Collective;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// A number that belongs to a call.
+/// A numeric property of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Ranks, of both groups together.
+    /// The number of ranks, in both groups together.
     Ranks,
     /// Bytes; see [`Measure`].
     Bytes,
-    /// The root's number.
     Root,
-    /// Groups of the communicator.
+    /// The number of groups of the communicator, 1 or 2.
     Groups,
-    /// Nodes on which there are ranks.
+    /// The number of nodes that have ranks.
     Nodes,
     /// The most ranks on a node.
     RanksPerNode,
-    /// Neighbours of a rank away from borders, where all ranks have theirs at the same offsets of a grid.
+    /// The neighbours of a rank away from borders, if all ranks have them at the same offsets of a grid.
     Neighbours,
-    /// Dimensions of that grid in which there are neighbours.
+    /// The dimensions of that grid in which there are neighbours.
     Dimensions,
 }
 
-/// Something that is true of a call or false.
+/// A property of a call that is true or false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// The number of ranks is a power of two.
     PowerOfTwo,
-    /// The number of ranks is even. Algorithms ask for it, rules cannot.
+    /// The number of ranks is even. Algorithms can require this property, rules cannot.
     Even,
-    /// The operator commutes.
     Commutative,
-    /// The operator is one of MPI's own.
+    /// MPI predefines the operator.
     Predefined,
-    /// `MPI_IN_PLACE` stands for the send buffer, on all ranks.
+    /// All ranks pass `MPI_IN_PLACE` as the send buffer.
     InPlace,
-    /// The ranks of a node may share memory. Algorithms ask for it, rules cannot.
+    /// The ranks of a node may share memory. Algorithms can require this property, rules cannot.
     SharedMemory,
-    /// The ranks of a node can copy from each other's own memory. Algorithms ask for it, rules cannot.
+    /// The ranks of a node can copy from each other's private memory. Algorithms can require this, rules cannot.
     SingleCopy,
-    /// Other collectives of the communicator can be called on its way. Algorithms ask for it, rules cannot.
+    /// An algorithm may call other collectives of the communicator. Algorithms can require this, rules cannot.
     OtherCollectives,
-    /// All ranks know that they have neighbours at the same offsets of a grid. Algorithms ask for it, rules cannot.
+    /// All ranks know that all have neighbours at the same offsets of a grid. Algorithms can require this,
+    /// rules cannot.
     Stencil,
-    /// The result must be reproducible. Algorithms ask that it need not, rules cannot.
+    /// The result must be reproducible. Algorithms can require that it need not be, rules cannot.
     Reproducible,
 }
 
-/// Something that rules or algorithms ask of a call.
+/// A condition of a rule or an algorithm on a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// A number is one of these.
+    /// The quantity is in these ranges.
     Quantity(Quantity, Ranges),
-    /// A property holds, or does not.
+    /// The property has this value.
     Property(Property, bool),
-    /// An expression is true.
+    /// The expression is true.
     When(Expression),
 }
 
 impl Quantity {
-    /// All quantities.
     pub const ALL: [Quantity; 8] = [
         Quantity::Ranks,
         Quantity::Bytes,
@@ -79,7 +76,7 @@ impl Quantity {
         Quantity::Dimensions,
     ];
 
-    /// Its name in rules.
+    /// Returns the name in rules.
     pub fn name(self) -> &'static str {
         match self {
             Quantity::Ranks => "ranks",
@@ -93,7 +90,7 @@ impl Quantity {
         }
     }
 
-    /// That of a call, if it is known and the same on all ranks.
+    /// Returns the quantity's value for a call, if it is known and equal on all ranks.
     pub fn of(self, call: &Call) -> Option<usize> {
         match self {
             Quantity::Ranks => Some(call.size),
@@ -107,11 +104,12 @@ impl Quantity {
         }
     }
 
-    /// Between which bounds that of a call lies whose ranks are on several nodes.
+    /// Returns bounds for the quantity's value, for a call whose ranks are on several nodes. `None` if
+    /// nothing is known.
     fn bounds_on_several_nodes(self, call: &Call) -> Option<RangeInclusive<usize>> {
         match self {
             Quantity::Nodes => Some(2..=call.size),
-            // At least one of them is elsewhere.
+            // At least one rank is on another node.
             Quantity::RanksPerNode => Some(1..=call.size - 1),
             Quantity::Ranks
             | Quantity::Bytes
@@ -122,17 +120,17 @@ impl Quantity {
         }
     }
 
-    /// Reads one, as it is written in rules.
+    /// Reads a value of the quantity, as rules write it.
     pub fn read(self, text: &str) -> Result<usize, String> {
         if self == Quantity::Bytes { bytes(text) } else { number(text) }
     }
 
-    /// What it can be at most, where it is always known.
+    /// Returns all values that the quantity can have; `None` if the quantity may be unknown.
     pub fn all(self) -> Option<Ranges> {
         match self {
             Quantity::Ranks => Some(Ranges::from(1)),
             Quantity::Groups => Some(Ranges::new([1..=2])),
-            // Whoever asks for these asks for calls that have them.
+            // A condition on bytes or root applies only to calls that have them.
             Quantity::Bytes | Quantity::Root => Some(Ranges::from(0)),
             Quantity::Nodes | Quantity::RanksPerNode | Quantity::Neighbours | Quantity::Dimensions => None,
         }
@@ -140,11 +138,11 @@ impl Quantity {
 }
 
 impl Property {
-    /// All that rules may ask for.
+    /// All properties that rules may ask for.
     pub const ASKED: [Property; 4] =
         [Property::PowerOfTwo, Property::Commutative, Property::Predefined, Property::InPlace];
 
-    /// Its name in rules.
+    /// Returns the name in rules.
     pub fn name(self) -> &'static str {
         match self {
             Property::PowerOfTwo => "power_of_two",
@@ -160,7 +158,7 @@ impl Property {
         }
     }
 
-    /// Whether it holds for a call, if that is known and the same on all ranks.
+    /// Whether the property holds for a call, if this is known and equal on all ranks.
     pub fn of(self, call: &Call) -> Option<bool> {
         match self {
             Property::PowerOfTwo => Some(call.size.is_power_of_two()),
@@ -178,10 +176,10 @@ impl Property {
 }
 
 impl Condition {
-    /// The key of an expression.
+    /// The key of an expression in rules.
     pub const WHEN: &'static str = "when";
 
-    /// Its key in rules.
+    /// Returns the condition's key in rules.
     pub fn key(&self) -> &'static str {
         match self {
             Condition::Quantity(quantity, _) => quantity.name(),
@@ -190,7 +188,7 @@ impl Condition {
         }
     }
 
-    /// Whether it asks for a quantity.
+    /// Whether the condition depends on a quantity.
     pub fn looks_at(&self, wanted: Quantity) -> bool {
         match self {
             Condition::Quantity(quantity, _) => *quantity == wanted,
@@ -199,19 +197,20 @@ impl Condition {
         }
     }
 
-    /// Whether it asks for the ranks' nodes.
+    /// Whether the condition depends on the placement of ranks on nodes.
     pub fn looks_at_nodes(&self) -> bool {
         self.looks_at(Quantity::Nodes) || self.looks_at(Quantity::RanksPerNode)
     }
 
-    /// Whether it asks for something that is known only where all ranks have their neighbours at the same offsets of a grid.
+    /// Whether the condition depends on something that is known only if all ranks have their neighbours at
+    /// the same offsets of a grid.
     pub fn looks_at_stencil(&self, collective: Collective) -> bool {
         self.looks_at(Quantity::Neighbours)
             || self.looks_at(Quantity::Dimensions)
             || (self.looks_at(Quantity::Bytes) && Measure::of(collective) != Measure::on_stencils(collective))
     }
 
-    /// Whether it holds for a call, if that is known.
+    /// Whether the condition holds for a call; `None` if this is not known.
     pub fn holds(&self, call: &Call) -> Option<bool> {
         match self {
             Condition::Quantity(quantity, wanted) => match quantity.of(call) {
@@ -226,12 +225,12 @@ impl Condition {
         }
     }
 
-    /// Whether a call meets it. What is not known is not met.
+    /// Whether a call meets the condition. A condition on something unknown is not met.
     pub fn is_met(&self, call: &Call) -> bool {
         self.holds(call) == Some(true)
     }
 
-    /// What it looks at, with the call's values; None if something of it is not known.
+    /// Returns the call's values that the condition depends on; `None` if one of them is not known.
     pub fn value(&self, call: &Call) -> Option<String> {
         match self {
             Condition::Quantity(quantity, _) => quantity.of(call).map(|number| number.to_string()),
@@ -240,7 +239,7 @@ impl Condition {
         }
     }
 
-    /// Whether a new communicator's ranks and groups decide it for all calls.
+    /// Whether the communicator's ranks and groups alone decide the condition, for all calls.
     pub fn is_settled_by_communicator(&self) -> bool {
         match self {
             Condition::Quantity(quantity, _) => matches!(quantity, Quantity::Ranks | Quantity::Groups),
@@ -252,7 +251,7 @@ impl Condition {
     }
 }
 
-/// As it is written in a line.
+/// Writes the condition as in a line of rules.
 impl fmt::Display for Condition {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -263,7 +262,8 @@ impl fmt::Display for Condition {
     }
 }
 
-/// Why a condition must not stand in a collective's rules, if so: ranks would decide differently, or it is about nothing.
+/// Returns the reason why the rules of a collective must not use this key, if there is one: ranks would
+/// decide differently, or the collective has no such thing.
 pub fn objection(key: &str, collective: Collective) -> Option<String> {
     let name = collective.name();
     let has_in_place = matches!(

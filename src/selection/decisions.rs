@@ -1,28 +1,26 @@
-//! What rules decide on a communicator, from the fewest bytes to the most.
+//! The decisions of rules on a communicator, from the fewest bytes to the most.
 //!
-//! Ranges of bytes have bounds that are known. Where the comparisons of an expression change is sought: each is asked at
-//! every power of two, and between two answers that differ the change is found by bisection. What changes twice between
-//! two powers of two, as no sum, product or logarithm does, may be missed.
+//! Ranges of bytes have known bounds. For an expression, the changes of each comparison are searched: the
+//! comparison is evaluated at every power of two, and bisection finds the change between two different results. A
+//! comparison that changes twice between two powers of two may be missed; no sum, product or logarithm does this.
 
 use super::{Call, Choice, Origin, Rule, Rules, Table};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// What is chosen, and by which rule.
+/// A choice, and the rule that made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// Who serves the call, and how.
     pub choice: Choice,
-    /// The place of the rule; none matches if there is none.
+    /// The place of the rule; `None` if no rule matches.
     pub origin: Option<Origin>,
 }
 
 /// A range of bytes in which one rule decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
-    /// By the collective's [`super::Measure`]; everything, if the calls have none.
+    /// By the collective's [`super::Measure`]. If the calls have no measure, one piece has all numbers.
     pub bytes: RangeInclusive<usize>,
-    /// What holds there.
     pub decision: Decision,
 }
 
@@ -36,14 +34,14 @@ impl From<Option<&Rule>> for Decision {
 }
 
 impl Rules {
-    /// What they decide for a call, whatever its bytes are, from the fewest to the most.
+    /// Returns the decisions for calls that differ from `call` only in their bytes, by ascending bytes.
     pub fn decisions(&self, call: &Call) -> Vec<Piece> {
         self.for_communicator(call.collective, call.size, call.groups()).decisions(call)
     }
 }
 
 impl Table {
-    /// The same on its communicator.
+    /// Like [`Rules::decisions`], on the table's communicator.
     pub(super) fn decisions(&self, call: &Call) -> Vec<Piece> {
         let starts = if call.is_measured() { self.changes(call) } else { BTreeSet::from([0]) };
         let mut pieces: Vec<Piece> = Vec::new();

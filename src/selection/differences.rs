@@ -1,4 +1,4 @@
-//! Where two sets of rules decide differently.
+//! Finds the calls for which two sets of rules decide differently.
 
 use super::condition::{Condition, Property, Quantity};
 use super::decisions::{Decision, Piece};
@@ -10,23 +10,22 @@ use std::ops::RangeInclusive;
 /// Calls that two sets of rules decide differently.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// One of them: the one with the fewest ranks, and of these with the fewest bytes.
+    /// An example: the call with the fewest ranks and, among these, the fewest bytes.
     pub call: Call,
-    /// Their numbers of ranks.
     pub ranks: RangeInclusive<usize>,
-    /// Their bytes; everything, if the calls have none.
+    /// All numbers, if the calls have no measure of bytes.
     pub bytes: RangeInclusive<usize>,
-    /// What the one decides; the rule's place is that for the fewest ranks.
+    /// The first set's decision. The rule's place is the one for the fewest ranks.
     pub one: Decision,
-    /// What the other decides.
+    /// The second set's decision.
     pub other: Decision,
 }
 
 impl Rules {
-    /// Where others decide differently on communicators of these numbers of ranks, of one group and of two. Operators
-    /// commute and do not; what else either set of rules asks for is tried with every answer that a rule tells apart, but
-    /// ranks are spread evenly over nodes: over one, over two, over as many as there are ranks, and over those that
-    /// conditions name.
+    /// Returns where `others` decides differently, on intra- and inter-communicators of these numbers of
+    /// ranks. The comparison tries commutative and other operators. For all other properties that a rule of
+    /// either set asks for, it tries every value that the rules distinguish. Ranks are spread evenly over
+    /// nodes: over one, over two, over as many as there are ranks, and over the numbers in conditions.
     pub fn differences(&self, others: &Rules, ranks: RangeInclusive<usize>) -> Vec<Difference> {
         let mut all = Vec::new();
         for collective in Collective::ALL {
@@ -49,7 +48,7 @@ impl Rules {
 
 type Differing = (RangeInclusive<usize>, Decision, Decision);
 
-/// The ranges of bytes in which choices differ.
+/// Returns the ranges of bytes in which the choices differ.
 fn differing(ones: &[Piece], others: &[Piece]) -> Vec<Differing> {
     let mut found = Vec::new();
     let (mut ones, mut others) = (ones.iter().peekable(), others.iter().peekable());
@@ -65,8 +64,8 @@ fn differing(ones: &[Piece], others: &[Piece]) -> Vec<Differing> {
     found
 }
 
-/// Adds what differs for a call, or widens what differs likewise for one rank less; leaves out what differs for a call of
-/// as many ranks that is known already.
+/// Adds a difference for a call, or extends the equal difference for one rank less. Leaves the difference out
+/// if it is known already for another kind of call on as many ranks.
 fn add(found: &mut Vec<Difference>, call: &Call, (bytes, one, other): Differing) {
     let is_same = |known: &Difference| known.bytes == bytes && known.one == one && known.other == other;
     let is_known =
@@ -86,7 +85,7 @@ fn add(found: &mut Vec<Difference>, call: &Call, (bytes, one, other): Differing)
     }
 }
 
-/// Whether two calls are of one kind, as [`Asked::kinds`] makes them.
+/// Whether two calls are of the same kind; [`Asked::kinds`] makes the kinds.
 fn is_alike(one: &Call, other: &Call) -> bool {
     let kind = |call: &Call| {
         let Call { collective, remote, commutative, predefined, in_place, root, .. } = *call;
@@ -96,16 +95,16 @@ fn is_alike(one: &Call, other: &Call) -> bool {
     kind(one) == kind(other) && is_spread_alike
 }
 
-/// What rules may tell calls of a collective apart by, but for their ranks and bytes.
+/// The values, besides ranks and bytes, by which rules may distinguish calls of a collective.
 struct Asked {
     collective: Collective,
     predefined: &'static [bool],
     in_place: &'static [bool],
-    /// One for each answer that conditions give; none, if no condition asks. The same of what follows.
+    /// In this and the next two fields: one number for each possible result of the conditions; empty if there are none.
     roots: BTreeSet<usize>,
     nodes: BTreeSet<usize>,
     ranks_per_node: BTreeSet<usize>,
-    /// Those that conditions tell apart; none, if nothing is asked of stencils.
+    /// The neighbourhoods that conditions distinguish; empty if no rule depends on stencils.
     neighbourhoods: Vec<Neighbourhood>,
 }
 
@@ -153,7 +152,7 @@ impl Asked {
         }
     }
 
-    /// The calls on communicators of so many ranks; the plainest first.
+    /// Returns the kinds of calls on communicators of this size, the plainest first.
     fn kinds(&self, size: usize) -> Vec<Call> {
         let collective = self.collective;
         let other_operators: &[bool] = if collective.reduces() { &[false] } else { &[] };
@@ -165,7 +164,7 @@ impl Asked {
         vary(&mut calls, self.in_place, |call, in_place| Call { in_place, ..call });
         let between_groups = calls.iter().map(|call| Call { remote: size / 2, ..*call });
         let between_groups: Vec<_> = between_groups.filter(|_| has_two_groups).collect();
-        // Between two groups roots and nodes are not known.
+        // On inter-communicators, roots and nodes are not known.
         vary(&mut calls, &roots, |call, root| Call { root: Some(root), ..call });
         vary(&mut calls, &self.layouts(size), |call, (nodes, ranks_per_node)| Call {
             nodes: Some(nodes),
@@ -180,7 +179,7 @@ impl Asked {
         calls
     }
 
-    /// Over how many nodes ranks are spread, and how many there are on one then.
+    /// Returns the layouts to try: the number of nodes, and the most ranks on one node.
     fn layouts(&self, size: usize) -> Vec<(usize, usize)> {
         if self.nodes.is_empty() && self.ranks_per_node.is_empty() {
             return Vec::new();
@@ -193,7 +192,7 @@ impl Asked {
     }
 }
 
-/// Adds to some calls what they are with each of some values.
+/// Adds, for each value, a copy of all calls with this value.
 fn vary<Value: Copy>(calls: &mut Vec<Call>, values: &[Value], with: impl Fn(Call, Value) -> Call) {
     let plain = calls.clone();
     for &value in values {
@@ -216,7 +215,7 @@ mod tests {
         assert_eq!((name(&only.one.choice), name(&only.other.choice)), ("ring", "rabenseifner"));
         assert_eq!(only.one.origin.as_ref().unwrap().to_string(), "line:1:35");
         assert!(one.differences(&one, 1..=12).is_empty());
-        // Not commutative, the operator rules out both rings.
+        // An operator that does not commute rules out both rings.
         let other = line(Allreduce, "commutative=false -> linear; bytes=..2K -> recursive_doubling; -> ring");
         let found = one.differences(&other, 4..=4);
         let seen: Vec<_> = found.iter().map(|one| (one.call.commutative, *one.bytes.start())).collect();
@@ -248,7 +247,6 @@ mod tests {
         }
     }
 
-    /// Nodes are never known there.
     #[test]
     fn nodes_do_not_count_between_two_groups() {
         let one = line(Bcast, "groups=2 nodes=2.. -> below; groups=2 -> inter_leaders");

@@ -1,5 +1,6 @@
-//! Which calls a rule can decide: a box, whose sides are what its conditions and its algorithm ask for. Expressions are
-//! left out, so a rule that has one decides at most these.
+//! The domain of a rule: the calls that it can decide. A domain is a box with one side for each quantity and
+//! property that the rule's conditions and its algorithm ask for. It ignores expressions, so a rule with an
+//! expression decides at most the calls of its domain.
 
 use super::Choice;
 use super::condition::{Condition, Property, Quantity};
@@ -8,26 +9,25 @@ use super::measure::Measure;
 use super::ranges::Ranges;
 use crate::algorithms::{Collective, Reason, Requirement};
 
-/// What is asked of each quantity and each property, if anything.
+/// The required values of each quantity and each property; `None` if there is no requirement.
 pub struct Domain {
     quantities: [Option<Ranges>; QUANTITIES],
     properties: [Option<bool>; PROPERTIES],
 }
 
 const QUANTITIES: usize = Quantity::ALL.len();
-/// Those that rules ask for, and the six that algorithms do.
+/// The properties that rules ask for, and six that only algorithms require.
 const PROPERTIES: usize = Property::ASKED.len() + 6;
 
 /// Why a rule never matches.
 pub struct Contradiction {
-    /// The key of the rule that is to blame.
+    /// The key that causes the contradiction.
     pub key: &'static str,
-    /// What is wrong.
     pub message: String,
 }
 
 impl Domain {
-    /// The calls that meet some conditions and that the choice can serve; an error if there is none.
+    /// Returns the calls that meet the conditions and that the choice can serve. Fails if there are none.
     pub fn of(
         collective: Collective,
         conditions: &[Condition],
@@ -56,7 +56,7 @@ impl Domain {
         Ok(domain)
     }
 
-    /// Narrows it by a condition; blames a key, if nothing is left.
+    /// Narrows the domain by a condition. Fails, and blames the key, if nothing is left.
     fn restrict(
         &mut self,
         condition: &Condition,
@@ -75,7 +75,7 @@ impl Domain {
                 *side = Some(before.map_or_else(|| wanted.clone(), |before| before.intersection(wanted)));
             }
             Condition::Property(property, wanted) => match &mut self.properties[*property as usize] {
-                // No call has both, so an empty side says that there is none.
+                // No call has both values. An empty side makes the domain empty.
                 Some(before) if before != wanted => {
                     self.quantities[Quantity::Ranks as usize] = Some(Ranges::new([]))
                 }
@@ -106,14 +106,14 @@ impl Domain {
         self.quantities[quantity as usize].clone().or_else(|| quantity.all())
     }
 
-    /// Whether all calls of the other one are in this.
+    /// Whether this domain includes all calls of the other domain.
     pub fn covers(&self, other: &Domain) -> bool {
         let contains =
             |quantity: Quantity| match (&self.quantities[quantity as usize], other.quantity(quantity)) {
                 _ if quantity == Quantity::Ranks => true,
                 (None, _) => true,
                 (Some(mine), Some(theirs)) => theirs.is_within(mine),
-                // It may not be known.
+                // The quantity may be unknown.
                 (Some(_), None) => false,
             };
         let mut sides = self.properties.iter().zip(&other.properties).enumerate();
@@ -127,7 +127,7 @@ impl Domain {
     }
 }
 
-/// Numbers of ranks, of which some properties are asked.
+/// Numbers of ranks with required properties.
 struct Sizes {
     ranks: Ranges,
     power_of_two: Option<bool>,
@@ -139,7 +139,8 @@ impl Sizes {
         exist(&self.ranks, self.power_of_two, self.even)
     }
 
-    /// Whether all are among the others: none is beyond their ranges or lacks a property that they have.
+    /// Whether all these sizes are among the others: none is outside their ranges or lacks a property that
+    /// they require.
     fn are_within(&self, others: &Sizes) -> bool {
         let lack = |mine: Option<bool>, theirs: Option<bool>| {
             theirs.filter(|wanted| mine != Some(*wanted)).map(|wanted| Some(!wanted))
@@ -154,8 +155,8 @@ impl Sizes {
     }
 }
 
-/// Whether one of some numbers has these properties. Among eight in a row there is one, unless powers of two are asked
-/// for.
+/// Whether one of these numbers has the properties. Eight consecutive numbers include one, unless it must be
+/// a power of two.
 fn exist(ranks: &Ranges, power_of_two: Option<bool>, even: Option<bool>) -> bool {
     let has = |number: usize| {
         ranks.contains(number)
@@ -166,7 +167,8 @@ fn exist(ranks: &Ranges, power_of_two: Option<bool>, even: Option<bool>) -> bool
     near.chain((0..usize::BITS).map(|exponent| 1 << exponent)).any(has)
 }
 
-/// What must be true of a call that a choice serves, and the reason if it is not; the same as [`Choice::serves`].
+/// Returns the conditions on a call that a choice serves, each with the reason for a refusal. They agree with
+/// [`Choice::serves`].
 pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason)> {
     let irreproducible = (Condition::Property(Property::Reproducible, false), Reason::Irreproducible);
     let Choice::Use { algorithm, .. } = choice else {
@@ -193,7 +195,7 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
     conditions.chain((!algorithm.is_reproducible()).then_some(irreproducible)).collect()
 }
 
-/// What a condition asks for that is known within one group alone.
+/// Returns the quantity that a condition depends on and that is known only on intra-communicators, if there is one.
 fn unknown_between_groups(collective: Collective, condition: &Condition) -> Option<Quantity> {
     let is_measured = Measure::between_groups(collective) != Measure::Nothing;
     [Quantity::Bytes, Quantity::Root]
@@ -202,7 +204,7 @@ fn unknown_between_groups(collective: Collective, condition: &Condition) -> Opti
         .find(|quantity| condition.looks_at(*quantity))
 }
 
-/// The largest number of ranks that conditions allow.
+/// Returns the largest number of ranks that the conditions allow.
 pub fn most_ranks(conditions: &[Condition]) -> usize {
     let most = conditions.iter().filter_map(|condition| match condition {
         Condition::Quantity(Quantity::Ranks, wanted) => wanted.last(),
@@ -314,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Boxes of one or two sides are compared with the calls in them, and with what the choice serves.
+    /// Compares domains with the random calls that their rules match.
     #[test]
     fn domains_hold_the_calls_that_rules_match() {
         let mut random = Random(5);
@@ -336,7 +338,7 @@ mod tests {
             if covers {
                 assert!(exception.is_none(), "{one:?} covers {other:?}, but {exception:?}");
             }
-            // As there are calls on both sides of every bound, what covers in all of many samples covers.
+            // The samples have calls on both sides of every bound, so covering many of them means covering the domain.
             let are_seen = calls.iter().filter(|call| other.matches(call)).count() >= 30;
             if one.is_box() && other.is_box() && are_seen {
                 assert_eq!(covers, exception.is_none(), "{one:?}, {other:?}");

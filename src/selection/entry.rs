@@ -1,46 +1,45 @@
-//! Rules as they are written, in a file or in a line: keys and values with their places, and no meaning yet.
+//! Rules as written in a file or a line: keys and values with their places, not yet interpreted.
 
 use super::error::Fault;
 use crate::algorithms::Collective;
 use std::ops::Range;
 
-/// The key of the algorithm.
+/// The key of the algorithm in rules.
 pub const ALGORITHM: &str = "algorithm";
 
-/// The algorithm that stands for the component below.
+/// The word that leaves a call to the component that would serve it without rustcoll.
 pub const BELOW: &str = "below";
 
-/// A text of rules as it is written.
+/// A text of rules, not yet interpreted.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// The component's priority.
     pub priority: Option<i32>,
-    /// The rules of each collective, the first first.
+    /// The rules of each collective, in the order of the text.
     pub lists: Vec<(Collective, Vec<Entry>)>,
-    /// What a reader should know of rules that could not be taken over as they are.
+    /// Notes on rules that could not be taken over unchanged.
     pub notes: Vec<Fault>,
-    /// Whether it has comments, and may do without rules: they say why there are none.
+    /// Whether the text has comments. Such a text may lack rules, because comments can say why there are none.
     pub is_commented: bool,
 }
 
-/// A rule as it is written.
+/// A rule, not yet interpreted.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Where it begins.
+    /// The place to report for the rule: its header in a file, the whole rule in a line.
     pub place: Range<usize>,
-    /// Its keys and values in the order of the text.
+    /// Keys and values in the order of the text.
     pub items: Vec<Item>,
     pub standing: Standing,
 }
 
-/// How a rule came about.
+/// The origin of a rule. It decides what happens if the rule never decides a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is written so. That it never decides is a fault.
+    /// The user wrote the rule. If it never decides, this is a fault.
     Written,
-    /// It is what a rule of another library means, and may ask for one thing several times. That it never decides is noted.
+    /// Translated from a rule of another library; keys may repeat. If it never decides, this is noted.
     Translated,
-    /// It completes others, and need not decide.
+    /// The rule completes others and need not decide any call.
     Implied,
 }
 
@@ -48,12 +47,12 @@ pub enum Standing {
 #[derive(Clone, Debug)]
 pub struct Item {
     pub key: Word,
-    /// None stands for `true`; several are the elements of a list.
+    /// No value means `true`; several values are the elements of a list.
     pub values: Vec<Word>,
 }
 
 impl Entry {
-    /// Where a key stands with its values; the whole rule's place, if it does not.
+    /// Returns the place of a key with its values, or the whole rule's place if it lacks the key.
     pub fn place_of(&self, key: &str) -> Range<usize> {
         let item = self.items.iter().find(|item| item.key.text == key);
         item.map_or_else(|| self.place.clone(), Item::place)
@@ -71,12 +70,12 @@ impl Item {
 #[derive(Clone, Debug)]
 pub struct Word {
     pub text: String,
-    /// The bytes of the source that it was read from.
+    /// The word's bytes in the source.
     pub place: Range<usize>,
 }
 
 impl Word {
-    /// Where some bytes of the word stand; where the whole word does, if it is written by escapes.
+    /// Returns the place of some bytes of the word, or of the whole word if it is written with escapes.
     pub fn part(&self, part: Range<usize>) -> Range<usize> {
         match self.place.len() == self.text.len() {
             true => self.place.start + part.start..self.place.start + part.end,
@@ -84,7 +83,7 @@ impl Word {
         }
     }
 
-    /// What stands between commas.
+    /// Returns the parts between commas.
     pub fn split(&self) -> impl Iterator<Item = Word> {
         let pieces = self.text.split(',').scan(0, |next, piece| {
             let start = *next;

@@ -1,30 +1,28 @@
-//! Why a rule decides a call, and why those before it do not.
+//! Explains why a rule decides a call, and why the rules before it do not.
 
 use super::{Call, Rule, Rules};
 use crate::algorithms::Reason;
 use std::fmt;
 
-/// What a rule says to a call.
+/// A rule's verdict on a call.
 pub struct Explanation<'rules> {
-    /// The rule.
     pub rule: &'rules Rule,
-    /// Whether it matches.
     pub verdict: Verdict,
 }
 
 /// Whether a rule matches a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It does; the first such rule decides.
+    /// The rule matches; the first such rule decides.
     Matches,
-    /// The first of its conditions that the call does not meet.
+    /// The call does not meet this condition, the first such condition of the rule.
     Unmet {
-        /// The condition, as in a line.
+        /// As in a line of rules.
         condition: String,
-        /// What the call has instead; None if that is not known.
+        /// The call's value; `None` if it is not known.
         value: Option<String>,
     },
-    /// The call meets its conditions, but what it chooses cannot serve it.
+    /// The call meets the conditions, but the rule's choice cannot serve it.
     CannotServe(Reason),
 }
 
@@ -43,7 +41,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Origin, choice and verdict in a line.
+/// Writes origin, choice and verdict in one line.
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let name = self.rule.choice.algorithm().map_or("below", |algorithm| algorithm.name);
@@ -52,7 +50,7 @@ impl fmt::Display for Explanation<'_> {
 }
 
 impl Rules {
-    /// What each rule of the call's collective says to it, in their order; the first that matches decides.
+    /// Returns the verdicts of all rules of the call's collective, in order. The first that matches decides.
     pub fn explain(&self, call: &Call) -> Vec<Explanation<'_>> {
         let rules = self.of(call.collective).iter();
         rules.map(|rule| Explanation { rule, verdict: rule.verdict(call) }).collect()
@@ -60,7 +58,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// Whether it matches a call, and else why not.
+    /// Returns whether the rule matches a call and, if not, why.
     pub fn verdict(&self, call: &Call) -> Verdict {
         if let Some(unmet) = self.conditions.iter().find(|condition| !condition.is_met(call)) {
             return Verdict::Unmet { condition: unmet.to_string(), value: unmet.value(call) };

@@ -1,7 +1,7 @@
 //! Conditions in closed form, such as `delta_expo_max < log2(bytes)/2 - 2.5`; `parser.rs` has the grammar.
 //!
-//! Numbers are 64-bit floating-point numbers, also those that are none: a logarithm of -1 is neither less nor greater
-//! than anything. A condition on something that is not known is not met.
+//! Numbers are 64-bit floating-point numbers and may be NaN: the logarithm of -1 is neither less nor greater
+//! than any number. A condition on something unknown is not met.
 
 mod parser;
 
@@ -12,10 +12,10 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 
-/// Longer expressions are refused; nesting is bounded by it.
+/// The most bytes of an expression. This limit also bounds the nesting.
 const MOST_CHARACTERS: usize = 512;
 
-/// An expression that is true of a call, or false.
+/// An expression that is true or false for a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
@@ -37,7 +37,7 @@ enum Variable {
     DeltaExpoMax,
 }
 
-/// By name, what expressions may look at.
+/// The variables of expressions, by name.
 const VARIABLES: [(&str, Variable); 7] = [
     ("ranks", Variable::Quantity(Quantity::Ranks)),
     ("bytes", Variable::Quantity(Quantity::Bytes)),
@@ -56,7 +56,7 @@ enum Function {
     Max,
 }
 
-/// By name, with the number of arguments.
+/// The functions by name, with their number of arguments.
 const FUNCTIONS: [(&str, Function, usize); 4] = [
     ("log2", Function::Log2, 1),
     ("sqrt", Function::Sqrt, 1),
@@ -80,11 +80,11 @@ enum Operator {
     Divide,
 }
 
-/// What is wrong with an expression, and where in it.
+/// The place and the description of a fault in an expression.
 pub type Misread = (Range<usize>, String);
 
 impl Expression {
-    /// Reads an expression that is true or false.
+    /// Reads an expression. Fails if its value would be a number.
     pub fn read(text: &str) -> Result<Expression, Misread> {
         if text.len() > MOST_CHARACTERS {
             return Err((0..text.len(), format!("an expression has at most {MOST_CHARACTERS} characters")));
@@ -96,19 +96,20 @@ impl Expression {
         Ok(Expression { text: text.to_owned(), root })
     }
 
-    /// Whether it is true of a call; None if it looks at something that is not known.
+    /// Whether the expression is true for a call; `None` if it depends on something unknown.
     pub fn is_true(&self, call: &Call) -> Option<bool> {
         self.root.value(call).map(|value| value != 0.0)
     }
 
-    /// For each comparison, whether the left side is the smaller one and whether it is the larger one, so far as known.
+    /// Returns two results for each comparison: whether the left side is less, and whether it is greater.
+    /// Both are false if a side is unknown or NaN.
     pub fn comparisons(&self, call: &Call) -> Vec<bool> {
         let mut found = Vec::new();
         self.root.compare(call, &mut found);
         found
     }
 
-    /// The quantities of calls that it depends on.
+    /// Returns the quantities that the expression depends on.
     pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
         self.variables().into_iter().map(|(_, variable)| match variable {
             Variable::Quantity(quantity) => quantity,
@@ -116,14 +117,14 @@ impl Expression {
         })
     }
 
-    /// The variables that it looks at with a call's values; None if one is not known.
+    /// Writes the expression's variables with a call's values; `None` if one is not known.
     pub fn values(&self, call: &Call) -> Option<String> {
         let value = |(name, variable): (&str, Variable)| Some(format!("{name} = {}", variable.of(call)?));
         let values: Option<Vec<_>> = self.variables().into_iter().map(value).collect();
         values.map(|values| values.join(", "))
     }
 
-    /// In the order of their table, each once.
+    /// Returns the expression's variables in the order of [`VARIABLES`], each once.
     fn variables(&self) -> Vec<(&'static str, Variable)> {
         VARIABLES.into_iter().filter(|(_, variable)| self.root.looks_at(*variable)).collect()
     }
@@ -145,7 +146,7 @@ impl Variable {
 }
 
 impl Node {
-    /// Whether it is true or false, and no number.
+    /// Whether the value is true or false, not a number.
     fn is_truth(&self) -> bool {
         match self {
             Node::Not(_) => true,
@@ -177,7 +178,7 @@ impl Node {
         }
     }
 
-    /// 1 if true, 0 if false; None if something is not known.
+    /// Returns the value for a call, with 1 for true and 0 for false; `None` if something is not known.
     fn value(&self, call: &Call) -> Option<f64> {
         match self {
             Node::Number(number) => Some(*number),
@@ -232,7 +233,7 @@ impl Operator {
     }
 }
 
-/// Every name that an expression may hold.
+/// Returns all names of variables and functions.
 pub fn names() -> impl Iterator<Item = &'static str> {
     VARIABLES.into_iter().map(|(name, _)| name).chain(FUNCTIONS.into_iter().map(|(name, ..)| name))
 }

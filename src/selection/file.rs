@@ -1,4 +1,4 @@
-//! The rule file, in TOML: the component's priority, and for each collective an array of tables, the rules.
+//! The rule file in TOML: the component's priority, and for each collective an array of tables with its rules.
 //!
 //! ```toml
 //! priority = 70                # from 0 to 100
@@ -26,13 +26,12 @@ use toml::de::DeValue;
 
 type Value<'text> = Spanned<DeValue<'text>>;
 
-/// The key of the component's priority.
 const PRIORITY: &str = "priority";
 
-/// As Open MPI's components have them.
+/// The range of priorities of Open MPI's components.
 const PRIORITIES: RangeInclusive<i32> = 0..=100;
 
-/// Reads a file; what cannot be read is left out and reported. If it is no TOML, only that is.
+/// Reads a file. Parts that cannot be read are left out and reported. If the text is not TOML, this is the only fault.
 pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let Some(file) = tables::read(text, faults) else { return Written::default() };
     let mut reader = Reader { text, faults };
@@ -117,7 +116,7 @@ impl Reader<'_> {
         Some(Word { text, place })
     }
 
-    /// A text's place without its quotes, if it is written without escapes.
+    /// Returns a text with its place, without the quotes unless the text is written with escapes.
     fn within_quotes(&self, text: &str, place: Range<usize>) -> Word {
         let quotes = ['"', '\''];
         let raw = &self.text[place.clone()];

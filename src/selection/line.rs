@@ -1,7 +1,7 @@
 //! Rules in one line, for a parameter: `ranks=33.. bytes=16K.. commutative -> binary_blocks; ranks=..8 -> ring`.
 //!
-//! Before the arrow stand a rule's conditions, behind it the algorithm and its parameters; semicolons separate rules. A
-//! condition without a value asks for `true`. What contains spaces or semicolons stands in quotes of either kind.
+//! Conditions come before the arrow, the algorithm and its parameters behind it. Semicolons separate rules. A
+//! condition without a value asks for `true`. Values with spaces or semicolons need single or double quotes.
 
 use super::entry::{ALGORITHM, Entry, Item, Standing, Word};
 use super::error::Fault;
@@ -11,7 +11,7 @@ use std::ops::Range;
 const ARROW: &str = "->";
 const SEPARATOR: &str = ";";
 
-/// Reads a line; what cannot be read is left out and reported.
+/// Reads a line. Parts that cannot be read are left out and reported.
 pub fn read(text: &str, faults: &mut Vec<Fault>) -> Vec<Entry> {
     let tokens = tokens(text, faults);
     let rules = tokens.split(|token| &text[token.clone()] == SEPARATOR).filter(|rule| !rule.is_empty());
@@ -34,8 +34,8 @@ fn entry(text: &str, tokens: &[Range<usize>], faults: &mut Vec<Fault>) -> Option
     Some(Entry { place, items, standing: Standing::Written })
 }
 
-/// What stands before the arrow, conditions, or behind the algorithm, its parameters. What belongs to the other side is
-/// left out and reported.
+/// Reads the conditions before the arrow, or the parameters behind the algorithm. Items that belong to the
+/// other side are left out and reported.
 fn side(text: &str, tokens: &[Range<usize>], of_conditions: bool, faults: &mut Vec<Fault>) -> Vec<Item> {
     let (mut right, mut wrong) = (Vec::new(), Vec::new());
     for item in tokens.iter().map(|token| item(text, token.clone())) {
@@ -71,7 +71,7 @@ fn unquoted(text: &str, place: Range<usize>) -> Range<usize> {
     if is_quoted('"') || is_quoted('\'') { place.start + 1..place.end - 1 } else { place }
 }
 
-/// The places of separators, arrows, and whatever stands between them and spaces.
+/// Returns the places of separators, arrows, and the items between these and spaces.
 fn tokens(text: &str, faults: &mut Vec<Fault>) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut place = 0;
@@ -99,7 +99,8 @@ fn tokens(text: &str, faults: &mut Vec<Fault>) -> Vec<Range<usize>> {
     tokens
 }
 
-/// How long a condition, an algorithm or a parameter is; else where a quote opens that nobody closes.
+/// Returns the length of a condition, an algorithm or a parameter. Fails with the position of a quote that is
+/// not closed.
 fn item_length(text: &str) -> Result<usize, usize> {
     let mut open: Option<(usize, char)> = None;
     for (place, character) in text.char_indices() {

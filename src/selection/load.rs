@@ -1,11 +1,11 @@
-//! Rule files on disk.
+//! Loads rule files from disk.
 
 use super::{RuleErrors, Rules};
 use crate::text::file_content;
 use std::path::Path;
 
 impl Rules {
-    /// Reads a rule file. Fails if it cannot be read, and as [`Rules::read`] does.
+    /// Loads a rule file. Fails if the file cannot be read, and like [`Rules::read`].
     pub fn load(path: &Path) -> Result<Rules, RuleErrors> {
         Rules::read(&path.display().to_string(), &file_content(path)?)
     }
@@ -19,7 +19,7 @@ mod tests {
     use std::process::Command;
     use std::{env, fs, process};
 
-    /// A file of these tests, removed in the end.
+    /// A file of these tests, removed when dropped.
     struct Temporary(PathBuf);
 
     impl Temporary {
@@ -33,7 +33,7 @@ mod tests {
             file
         }
 
-        /// What is wrong with it, after its name.
+        /// Loads the file, which must fail, and returns the message without the file's name.
         fn fault(&self) -> String {
             let errors = Rules::load(&self.0).unwrap_err().to_string();
             errors.strip_prefix(&self.0.display().to_string()).unwrap().to_owned()
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn long_files_are_refused_unread() {
         let file = Temporary::with("long.toml", b"");
-        // Reading that would take minutes and all memory.
+        // Reading 1 TiB would take minutes and all memory.
         File::options().write(true).open(&file.0).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(file.fault(), ": this is longer than 1048576 bytes");
     }

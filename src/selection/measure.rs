@@ -1,22 +1,22 @@
-//! What `bytes` means, by collective.
+//! The meaning of `bytes`, by collective.
 
 use crate::algorithms::{Collective, Cut};
 
-/// What rules measure the calls of a collective by. It must be equal on all ranks.
+/// The measure of a collective's calls that rules use as `bytes`. It must be equal on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// The whole vector.
     Vector,
-    /// One rank's block; in an alltoall the block for one peer.
+    /// One rank's block; in an alltoall, the block for one peer.
     Block,
     /// The blocks of all ranks together.
     AllBlocks,
-    /// Nothing: no rank knows more than its own counts, or there are no data.
+    /// No measure: each rank knows only its own counts, or there are no data.
     Nothing,
 }
 
 impl Measure {
-    /// That of a collective in one group.
+    /// Returns the measure of a collective on intra-communicators.
     pub fn of(collective: Collective) -> Measure {
         match collective {
             Collective::Barrier
@@ -33,8 +33,8 @@ impl Measure {
         }
     }
 
-    /// That of a collective among neighbours that all ranks have at the same offsets of a grid: there all blocks of a collective that takes
-    /// one count are equally long.
+    /// Returns the measure of a collective if all ranks have their neighbours at the same offsets of a grid.
+    /// Collectives with one count then have blocks of equal length.
     pub fn on_stencils(collective: Collective) -> Measure {
         match collective {
             Collective::NeighborAllgather | Collective::NeighborAlltoall => Measure::Block,
@@ -42,12 +42,13 @@ impl Measure {
         }
     }
 
-    /// That of a collective between two groups: the directions may differ, and the root's group is not told any counts.
+    /// Returns the measure of a collective on inter-communicators. There, the two directions may have
+    /// different lengths, and the root's group knows no counts.
     pub fn between_groups(collective: Collective) -> Measure {
         if collective == Collective::Allreduce { Measure::Vector } else { Measure::Nothing }
     }
 
-    /// In words, for users.
+    /// Describes the measure for users.
     pub fn description(self) -> &'static str {
         match self {
             Measure::Vector => "the whole vector",

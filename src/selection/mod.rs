@@ -1,7 +1,7 @@
-//! Which algorithm serves a call: an ordered list of rules per collective, of which the first that matches decides.
+//! Selects the algorithm of a call. Each collective has an ordered list of rules; the first rule that matches decides.
 //!
-//! A file ([`Rules::parse`]) and a line ([`Rules::parse_line`]) are read into the same entries, which become rules by one
-//! set of checks. `docs/rules.md` describes both for users.
+//! Files ([`Rules::parse`]) and lines ([`Rules::parse_line`]) are read into the same entries. The same checks
+//! turn all entries into rules. `docs/rules.md` describes both formats for users.
 
 #![forbid(unsafe_code)]
 
@@ -55,10 +55,10 @@ use entry::Written;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// By this name origins tell of the rules that are compiled in.
+/// The name of the built-in rules in messages.
 pub const BUILT_IN_NAME: &str = "default";
 
-/// The text of the rules that are compiled in.
+/// The text of the built-in rules.
 pub const BUILT_IN_TEXT: &str = include_str!("../../selection-rules/default.toml");
 
 /// The rules of all collectives.
@@ -70,25 +70,26 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The rules that hold unless the user gives others.
+    /// Returns the rules that apply unless the user gives others.
     pub fn built_in() -> &'static Rules {
         static BUILT_IN: LazyLock<Rules> =
             LazyLock::new(|| Rules::parse(BUILT_IN_NAME, BUILT_IN_TEXT).expect("tested with the library"));
         &BUILT_IN
     }
 
-    /// Reads the content of a rule file; its name is for messages. Fails if it is no text, and as [`Rules::parse`] does.
+    /// Reads the content of a rule file. `name` is for messages. Fails if the content is not text, and like
+    /// [`Rules::parse`].
     pub fn read(name: &str, content: &[u8]) -> Result<Rules, RuleErrors> {
         Rules::parse(name, text(name, content)?)
     }
 
-    /// Reads the text of a rule file. Fails if it is longer than [`LONGEST_TEXT`] or holds neither rules nor comments, and with
-    /// every fault that a rule has.
+    /// Reads the text of a rule file. Fails if the text is longer than [`LONGEST_TEXT`] or has neither rules
+    /// nor comments. Otherwise fails with all faults of the rules.
     pub fn parse(name: &str, text: &str) -> Result<Rules, RuleErrors> {
         Rules::of_entries(name, text, |text, faults| Format::of(text).read(text, faults))
     }
 
-    /// Reads the rules of one collective from a line; its name is for messages. Fails as [`Rules::parse`] does.
+    /// Reads the rules of one collective from a line. `name` is for messages. Fails like [`Rules::parse`].
     pub fn parse_line(name: &str, collective: Collective, line: &str) -> Result<Rules, RuleErrors> {
         Rules::of_entries(name, line, |line, faults| Written {
             lists: vec![(collective, line::read(line, faults))],
@@ -120,7 +121,8 @@ impl Rules {
         if faults.is_empty() { Ok(rules) } else { Err(source.errors(faults)) }
     }
 
-    /// These rules, and for calls that none of them matches the others. What else the others say holds where these do not.
+    /// Appends other rules, which decide the calls that none of these rules matches. Likewise, the priority
+    /// of `others` counts only if these rules have none.
     pub fn followed_by(mut self, others: &Rules) -> Rules {
         for (&collective, list) in &others.lists {
             self.lists.entry(collective).or_default().extend_from_slice(list);
@@ -130,22 +132,22 @@ impl Rules {
         self
     }
 
-    /// The priority that a file asks for the component, from 0 to 100.
+    /// Returns the component's priority in the rule file, from 0 to 100, if the file sets one.
     pub fn priority(&self) -> Option<i32> {
         self.priority
     }
 
-    /// What could not be taken over from a file of another library as it stands there, in the order of the text.
+    /// Returns notes on rules of another library that could not be taken over unchanged, in the order of the text.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// The rules of a collective, the first first.
+    /// Returns the rules of a collective in order.
     pub fn of(&self, collective: Collective) -> &[Rule] {
         self.lists.get(&collective).map_or(&[], Vec::as_slice)
     }
 
-    /// The choice of the first rule that matches, else [`Choice::Below`].
+    /// Returns the choice of the first rule that matches; [`Choice::Below`] if none matches.
     pub fn choose(&self, call: &Call) -> Choice {
         let deciding = self.of(call.collective).iter().find(|rule| rule.matches(call));
         deciding.map_or(Choice::Below, |rule| rule.choice)
@@ -155,15 +157,13 @@ impl Rules {
 /// A rule of a collective.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// Where it stands.
     pub origin: Origin,
-    /// What it chooses.
     pub choice: Choice,
     conditions: Vec<Condition>,
 }
 
 impl Rules {
-    /// The last number of ranks at which a rule begins, or ceases, to match; 0 if no rule asks for any.
+    /// Returns the largest number of ranks at which a rule begins or ceases to match; 0 if no rule asks for ranks.
     pub fn last_change_of_ranks(&self) -> usize {
         let rules = Collective::ALL.into_iter().flat_map(|collective| self.of(collective));
         rules.map(Rule::last_change_of_ranks).max().unwrap_or(0)
@@ -175,7 +175,7 @@ impl Rule {
         self.conditions.iter().all(|condition| condition.is_met(call)) && self.choice.serves(call).is_ok()
     }
 
-    /// The last number of ranks at which it begins, or ceases, to match; 0 if it asks for none.
+    /// Returns the largest number of ranks at which the rule begins or ceases to match; 0 if it does not ask for ranks.
     fn last_change_of_ranks(&self) -> usize {
         let changes = self.conditions.iter().map(|condition| match condition {
             Condition::Quantity(Quantity::Ranks, ranges) => ranges.last_change(),
@@ -184,7 +184,7 @@ impl Rule {
         changes.max().unwrap_or(0)
     }
 
-    /// Whether it has no expression among its conditions.
+    /// Whether the rule has no expression among its conditions, so that its [`domain`] is exact.
     fn is_box(&self) -> bool {
         !self.conditions.iter().any(|condition| matches!(condition, Condition::When(_)))
     }

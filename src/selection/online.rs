@@ -1,5 +1,6 @@
-//! Choosing while a job runs: on one communicator, candidates take turns by the number of the call, so all ranks agree without a word. After
-//! each round the ranks bring their times together; what follows depends on these and on numbers of calls, which are equal on all ranks.
+//! Online tuning: chooses algorithms while a job runs. On a communicator, the call's number decides which
+//! candidate serves it, so all ranks agree without communication. After each round, the ranks combine their times.
+//! All further decisions depend on the combined times and on numbers of calls, which are equal on all ranks.
 
 use super::{Call, Choice, Rules};
 use crate::report::bytes_from;
@@ -8,42 +9,44 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// So many kinds of calls of a communicator are explored.
+/// The most kinds of calls of a communicator that are explored.
 const MOST_KINDS: usize = 64;
 
-/// So many candidates besides the one that the rules choose.
+/// The most candidates of a kind, besides the choice of the rules.
 const MOST_OTHERS: usize = 3;
 
-/// So often each candidate is tried.
+/// The most rounds of an exploration. Each round tries each hopeful candidate once.
 const ROUNDS: usize = 5;
 
-/// Exploring may cost this part of the time that calls of the kind took so far.
+/// The part of the time of all calls of a kind that exploring may cost.
 const COST: f64 = 0.05;
 
-/// Who takes so many times as long as the fastest is not tried again.
+/// A candidate that takes more than this factor times the fastest candidate's time is not tried again.
 const HOPELESS: f64 = 1.5;
 
-/// Who takes no more than this part of the time of what serves the calls replaces it.
+/// A candidate replaces the serving one if it takes at most this part of its time.
 const FASTER: f64 = 0.97;
 
-/// Times change: all is tried again when there were so many times as many calls, or later if exploring has cost too much by then.
+/// Times may change, so the candidates are tried again when the number of calls has grown by this factor. It
+/// happens later if exploring has cost too much by then.
 const AGAIN: u64 = 2;
 
-/// Counts the calls of a kind. Calls that are remembered are counted here, too.
+/// Counts the calls of a kind, including those that take the remembered choice of the call before.
 #[derive(Debug)]
 pub struct Counter {
     calls: AtomicU64,
-    /// The number of the next call that is not like the one before.
+    /// The number of the next call that needs a new decision.
     next: AtomicU64,
 }
 
 impl Counter {
-    /// After so many calls. Nothing passes yet.
+    /// A counter that has counted `calls` calls. No call passes yet.
     fn from(calls: u64) -> Arc<Counter> {
         Arc::new(Counter { calls: AtomicU64::new(calls), next: AtomicU64::new(0) })
     }
 
-    /// Counts a call that is like the one before; `false`: it is not, and was not counted.
+    /// Counts a call and returns true, if it may take the same choice as the call before. Returns false, and
+    /// does not count the call, if the call needs a new decision.
     #[inline]
     pub fn passes(&self) -> bool {
         let number = self.calls.load(Relaxed) + 1;
@@ -55,80 +58,82 @@ impl Counter {
     }
 }
 
-/// A candidate, and how long it took in each round since all was tried from new, in nanoseconds.
+/// A candidate, with its time in each round of the current exploration, in nanoseconds.
 #[derive(Clone, Debug)]
 struct Tried {
     choice: Choice,
     took: Vec<u64>,
 }
 
-/// The calls of a round that are tried.
+/// A round of tries.
 #[derive(Clone, Debug)]
 struct Round {
-    /// The numbers of the calls, and which candidate each has.
+    /// The numbers of the calls that are tries, each with its candidate.
     turns: Vec<(u64, usize)>,
-    /// How long those took at this rank that it has carried out.
+    /// The times of the tries that this rank has done so far.
     own: Vec<u64>,
 }
 
-/// A kind of calls.
+/// The exploration of a kind of calls.
 #[derive(Debug)]
 struct Trial {
     counter: Arc<Counter>,
-    /// What the rules choose comes first.
+    /// The choice of the rules comes first.
     candidates: Vec<Tried>,
-    /// The number of the candidate that serves the calls.
+    /// The index of the candidate that serves the calls.
     serving: usize,
-    /// `None` if there is nothing to try.
+    /// The current or next round; `None` if there is nothing to try.
     round: Option<Round>,
-    /// How many calls were tried before all was tried from new.
+    /// The number of tries in earlier explorations.
     tried: usize,
-    /// What these cost, in nanoseconds.
+    /// The cost of these tries, in nanoseconds.
     spent: u64,
 }
 
-/// What was found out.
+/// The result of an exploration.
 #[derive(Clone, Debug)]
 pub struct Settled {
-    /// What serves the calls from now on.
+    /// The choice that serves the calls from now on.
     pub choice: Choice,
-    /// What served them so far.
+    /// The choice that served the calls so far.
     pub before: Choice,
-    /// The time of the first by that of the second.
+    /// The time of `choice` divided by the time of `before`; 1 if the choice stays.
     pub ratio: f64,
-    /// How many calls were tried.
+    /// The number of tries in all explorations so far.
     pub tried: usize,
-    /// Whether the rules choose it.
+    /// Whether `choice` is the choice of the rules.
     pub is_usual: bool,
 }
 
-/// What a call is to do.
+/// What the next call must do. A choice of `None` stands for the choice of the rules.
 #[derive(Debug)]
 pub enum Turn {
-    /// The ranks must bring their times together first.
+    /// The ranks must first combine their times.
     Gather,
-    /// This serves it, or what the rules choose does, as it does the next calls until the counter says otherwise.
+    /// This choice serves the call, and the next calls as long as [`Counter::passes`] returns true.
     Serve(Option<Choice>, Arc<Counter>),
-    /// This is tried for this call alone, or what the rules choose is.
+    /// This choice is tried for this call only.
     Try(Option<Choice>),
-    /// What the rules choose serves it and all that follow.
+    /// The choice of the rules serves this call and all later ones.
     Usual,
 }
 
 /// All kinds of calls of a communicator.
 #[derive(Debug)]
 pub struct Online {
-    /// The number of the first call of a kind that is tried.
+    /// The number of the first call of a kind that is a try.
     first: u64,
     kinds: HashMap<Call, Trial>,
 }
 
-/// What is explored together: calls that differ in the root, or in their length by less than a factor of two.
+/// Returns the kind of a call. Calls of a kind are explored together: they may differ in the root, and in
+/// their length by less than a factor of two.
 pub fn kind(call: &Call) -> Call {
     Call { bytes: bytes_from(call.bytes) as usize, root: None, ..*call }
 }
 
-/// What may be faster than a choice: what the default rules choose for the call, and for shorter and longer ones.
+/// Returns choices that may be faster than `usual`: those of the default rules for the call, and for shorter
+/// and longer calls.
 pub fn others(call: &Call, usual: Choice) -> Vec<Choice> {
     let mut found = vec![usual];
     for (times, part) in [(1, 1), (1, 16), (16, 1), (1, 4), (4, 1)] {
@@ -145,16 +150,17 @@ pub fn others(call: &Call, usual: Choice) -> Vec<Choice> {
 }
 
 impl Online {
-    /// The number of the first call of a kind that is tried unless the user says otherwise.
+    /// The default number of the first call of a kind that is a try.
     pub const FIRST: u64 = 32;
 
-    /// Nothing was tried yet. The first call that is tried has that number, and in the first round it is twice as many as there are calls from one
-    /// try to the next.
+    /// Starts without tries. The first try is call number `first`. In the first round, the distance between
+    /// tries is half of `first`.
     pub fn new(first: u64) -> Online {
         Online { first, kinds: HashMap::new() }
     }
 
-    /// What the next call of a kind is to do, if the rules choose that for it, and these others may be faster. It is not counted yet.
+    /// Returns what the next call of a kind must do. `usual` is the choice of the rules, and `others` returns
+    /// choices that may be faster. Does not count the call.
     pub fn turn(&mut self, kind: &Call, usual: Choice, others: impl FnOnce() -> Vec<Choice>) -> Turn {
         if !self.kinds.contains_key(kind) {
             if self.kinds.len() == MOST_KINDS {
@@ -165,21 +171,21 @@ impl Online {
         self.kinds[kind].turn()
     }
 
-    /// Counts a call of a kind, which is carried out now.
+    /// Counts a call of a kind that runs now.
     pub fn count(&mut self, kind: &Call) {
         if let Some(Trial { counter, .. }) = self.kinds.get(kind) {
             counter.calls.fetch_add(1, Relaxed);
         }
     }
 
-    /// Notes how long a call took that was tried.
+    /// Records the time of a try.
     pub fn note(&mut self, kind: &Call, nanoseconds: u64) {
         if let Some(round) = self.kinds.get_mut(kind).and_then(|trial| trial.round.as_mut()) {
             round.own.push(nanoseconds);
         }
     }
 
-    /// How long the calls of the round took at this rank; the same number at all ranks.
+    /// Returns the times of the round's tries at this rank. All ranks return the same number of times.
     pub fn times(&self, kind: &Call) -> Vec<u64> {
         let Some(round) = self.kinds.get(kind).and_then(|trial| trial.round.as_ref()) else {
             return Vec::new();
@@ -190,7 +196,8 @@ impl Online {
         times
     }
 
-    /// Goes on with the times of the round that are the same at all ranks. Tells what is settled by them.
+    /// Ends a round with the combined times, which are equal on all ranks. Returns the result if this round
+    /// ends the exploration.
     pub fn go_on(&mut self, kind: &Call, times: &[u64]) -> Option<Settled> {
         let trial = self.kinds.get_mut(kind)?;
         trial.end_round(times);
@@ -203,14 +210,14 @@ impl Online {
 }
 
 impl Settled {
-    /// Whether something else serves the calls than before.
+    /// Whether the choice has changed.
     pub fn replaces(&self) -> bool {
         self.choice != self.before
     }
 }
 
 impl Round {
-    /// Of candidates that take turns from the call of that number on, one in so many calls.
+    /// A round with one try in every `step` calls, from call number `first` on.
     fn of(candidates: impl IntoIterator<Item = usize>, first: u64, step: u64) -> Round {
         let turn = |(place, candidate): (usize, usize)| (first + step * place as u64, candidate);
         Round { turns: candidates.into_iter().enumerate().map(turn).collect(), own: Vec::new() }
@@ -226,7 +233,7 @@ impl Trial {
         Trial { counter: Counter::from(0), candidates, serving: 0, round, tried: 0, spent: 0 }
     }
 
-    /// The choice of a candidate; `None` if it is that of the rules.
+    /// Returns the choice of a candidate; `None` for the choice of the rules.
     fn other(&self, candidate: usize) -> Option<Choice> {
         (candidate > 0).then(|| self.candidates[candidate].choice)
     }
@@ -244,7 +251,7 @@ impl Trial {
         }
     }
 
-    /// The counter, which lets calls pass up to that one.
+    /// Lets calls pass until call number `next`, and returns the counter.
     fn until(&self, next: u64) -> Arc<Counter> {
         self.counter.next.store(next, Relaxed);
         Arc::clone(&self.counter)
@@ -257,8 +264,8 @@ impl Trial {
         }
     }
 
-    /// What exploring costs, in nanoseconds, if all that have hope are tried so many times more. That a call takes longer now and then is no cost
-    /// of it: the least times count.
+    /// Returns the cost of exploring in nanoseconds, if all hopeful candidates are tried `more` times. Only
+    /// least times count, because exploring does not cause the occasional slow call.
     fn cost(&self, more: usize) -> u64 {
         let serving = self.least();
         let of_candidate = |tried: &Tried| {
@@ -266,7 +273,7 @@ impl Trial {
             let times = if self.has_hope(tried) { tried.took.len() + more } else { tried.took.len() };
             longer.saturating_mul(times as u64)
         };
-        // To bring the times of a round together takes about as long as a call.
+        // Combining the times of a round takes about as long as a call.
         let gathering = serving.saturating_mul((self.rounds() + more) as u64);
         self.candidates
             .iter()
@@ -274,33 +281,34 @@ impl Trial {
             .fold(self.spent.saturating_add(gathering), u64::saturating_add)
     }
 
-    /// How many rounds there were since all was tried from new; what serves the calls was in each of them.
+    /// Returns the number of rounds of this exploration. The serving candidate took part in each of them.
     fn rounds(&self) -> usize {
         self.candidates[self.serving].took.len()
     }
 
-    /// The least time of what serves the calls.
+    /// Returns the least time of the serving candidate.
     fn least(&self) -> u64 {
         self.candidates[self.serving].least().max(1)
     }
 
-    /// Whether a candidate is tried again: it serves the calls, or it is not much slower than the fastest.
+    /// Whether a candidate is hopeful: it serves the calls, or is not much slower than the fastest. Only
+    /// hopeful candidates are tried again.
     fn has_hope(&self, tried: &Tried) -> bool {
         let fastest = self.candidates.iter().map(Tried::least).min().unwrap_or(0);
         ptr::eq(tried, &self.candidates[self.serving]) || tried.least() as f64 <= HOPELESS * fastest as f64
     }
 
-    /// Those that are tried in the next round.
+    /// Returns the candidates to try in the next round.
     fn hopeful(&self) -> Vec<usize> {
         (0..self.candidates.len()).filter(|&one| self.has_hope(&self.candidates[one])).collect()
     }
 
-    /// The number of the call at which exploring that costs so much is a small enough part of the time.
+    /// Returns the number of the call at which this cost is only the part [`COST`] of the time of all calls.
     fn earned(&self, cost: u64) -> u64 {
         (cost as f64 / (COST * self.least() as f64)).min(1e15) as u64
     }
 
-    /// The next round; `None` if all is known.
+    /// Returns the next round; `None` if the exploration has ended.
     fn next_round(&self) -> Option<Round> {
         let hopeful = self.hopeful();
         let is_known = hopeful.len() == 1 || self.rounds() == ROUNDS;
@@ -308,7 +316,7 @@ impl Trial {
         (!is_known).then(|| Round::of(hopeful, self.earned(self.cost(1)).max(calls + 2), 1))
     }
 
-    /// Has the fastest candidate serve the calls, and goes on to try all from new later.
+    /// Ends the exploration: the fastest candidate now serves the calls. Schedules the next exploration.
     fn settle(&mut self) -> Settled {
         let before = &self.candidates[self.serving];
         let fastest = (0..self.candidates.len()).min_by_key(|&one| self.candidates[one].median());
@@ -323,7 +331,7 @@ impl Trial {
         self.spent = self.cost(0);
         self.tried += self.candidates.iter().map(|tried| tried.took.len()).sum::<usize>();
         self.candidates.iter_mut().for_each(|tried| tried.took.clear());
-        // No call that a rank remembers from before passes the old counter again.
+        // Calls that still remember the old counter can no longer pass it.
         self.counter.next.store(0, Relaxed);
         self.counter = Counter::from(calls);
         Settled {
@@ -337,7 +345,7 @@ impl Trial {
 }
 
 impl Tried {
-    /// Of a candidate that was not tried it is endless.
+    /// Returns the least time; `u64::MAX` if the candidate was not tried.
     fn least(&self) -> u64 {
         self.took.iter().copied().min().unwrap_or(u64::MAX)
     }
@@ -363,7 +371,7 @@ mod tests {
         Call::new(Collective::Allreduce, 8, 8)
     }
 
-    /// Carries calls out that take as long as a function says. Returns how long each took, and what is settled.
+    /// Runs calls with the times that a function returns. Returns the time of each call, and the last result.
     fn carried_out(calls: u64, time: impl Fn(Choice) -> u64) -> (Vec<u64>, Option<Settled>) {
         let (mut online, mut settled, mut took) = (Online::new(Online::FIRST), None, Vec::new());
         let mut remembered: Option<(Choice, Arc<Counter>)> = None;

@@ -1,8 +1,8 @@
-//! Parameters of algorithms as users set them, and what they make of a problem.
+//! Parameters of algorithms as users set them, and their effect on a problem.
 
 use crate::algorithms::{Algorithm, Parameter, Problem, default_radix, legal_radix};
 
-/// A vector is cut into at most so many segments, however short the user wants them.
+/// The most segments of a vector, even if the user asks for shorter ones.
 pub const MOST_SEGMENTS: usize = 1 << 14;
 
 /// The parameters that a rule sets.
@@ -10,12 +10,12 @@ pub const MOST_SEGMENTS: usize = 1 << 14;
 pub struct Parameters([Option<usize>; Parameter::ALL.len()]);
 
 impl Parameters {
-    /// One of them, if it is not left at its default; a segment is in bytes.
+    /// Returns a parameter's value; `None` for the default. A segment is in bytes.
     pub fn get(&self, parameter: Parameter) -> Option<usize> {
         self.0[parameter as usize]
     }
 
-    /// These, and where they are left at their defaults the others.
+    /// Returns these parameters, with the values of `others` for those that have their default.
     pub fn or(mut self, others: Parameters) -> Parameters {
         for parameter in Parameter::ALL {
             self.set(parameter, self.get(parameter).or(others.get(parameter)));
@@ -23,30 +23,31 @@ impl Parameters {
         self
     }
 
-    /// Sets one of them, or leaves it at its default.
+    /// Sets a parameter; `None` sets the default.
     pub fn set(&mut self, parameter: Parameter, value: Option<usize>) {
         self.0[parameter as usize] = value;
     }
 
-    /// These with one of them set.
+    /// Returns these parameters with one of them set.
     pub fn with(mut self, parameter: Parameter, value: usize) -> Parameters {
         self.set(parameter, Some(value));
         self
     }
 
-    /// Those that are not left at their defaults.
+    /// Returns the parameters that do not have their default.
     pub fn given(&self) -> impl Iterator<Item = (Parameter, usize)> + use<> {
         let values = *self;
         Parameter::ALL.into_iter().filter_map(move |parameter| Some((parameter, values.get(parameter)?)))
     }
 
-    /// The most bytes of a block that are in shared memory at a time, for an algorithm whose schedule takes no segments.
+    /// Returns the most bytes of a block that are in shared memory at a time, for an algorithm whose schedule
+    /// has no segments.
     pub fn stripe(&self, algorithm: &Algorithm) -> Option<usize> {
         self.get(Parameter::Segment).filter(|_| !algorithm.cuts_segments())
     }
 
-    /// A problem with these parameters, as far as an algorithm takes them, for a call of so many bytes. What goes too far is
-    /// cut to what is legal.
+    /// Returns the problem with those of these parameters that the algorithm takes, for a call of this many
+    /// bytes. Illegal values are replaced by the nearest legal ones.
     pub fn applied(&self, algorithm: &Algorithm, bytes: usize, mut problem: Problem) -> Problem {
         for &parameter in algorithm.parameters {
             let wanted = self.get(parameter);

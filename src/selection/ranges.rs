@@ -1,4 +1,4 @@
-//! Sets of numbers, as conditions name them: ranges in a row.
+//! Sets of numbers for conditions, as lists of ranges.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 pub struct Ranges(Vec<RangeInclusive<usize>>);
 
 impl Ranges {
-    /// The union of some ranges.
+    /// Makes the union of some ranges.
     pub fn new(ranges: impl IntoIterator<Item = RangeInclusive<usize>>) -> Ranges {
         let mut sorted: Vec<_> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
         sorted.sort_by_key(|range| *range.start());
@@ -24,22 +24,20 @@ impl Ranges {
         Ranges(merged)
     }
 
-    /// From a number upwards.
+    /// All numbers from `first` on.
     pub fn from(first: usize) -> Ranges {
         Ranges(vec![first..=usize::MAX])
     }
 
-    /// One number.
     pub fn only(number: usize) -> Ranges {
         Ranges(vec![number..=number])
     }
 
-    /// Whether a number is one of them.
     pub fn contains(&self, number: usize) -> bool {
         self.0.iter().any(|range| range.contains(&number))
     }
 
-    /// Whether a number is one of them of which only the bounds are known, if they decide it.
+    /// Whether the set contains a number of which only bounds are known; `None` if the bounds do not decide this.
     pub fn contains_one_of(&self, bounds: RangeInclusive<usize>) -> Option<bool> {
         let (first, last) = bounds.into_inner();
         if self.0.iter().any(|range| range.contains(&first) && range.contains(&last)) {
@@ -49,23 +47,21 @@ impl Ranges {
         is_apart.then_some(false)
     }
 
-    /// The last number at which a range begins, or has just ended; 0 if there is none.
+    /// Returns the largest of [`Ranges::changes`]; 0 if there are none.
     pub fn last_change(&self) -> usize {
         let changes = self.0.iter().flat_map(|range| [Some(*range.start()), range.end().checked_add(1)]);
         changes.flatten().max().unwrap_or(0)
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether all of these are among the others.
+    /// Whether the set is a subset of `others`.
     pub fn is_within(&self, others: &Ranges) -> bool {
         self.intersection(&others.complement()).is_empty()
     }
 
-    /// Those in both.
     pub fn intersection(&self, others: &Ranges) -> Ranges {
         let overlap = |one: &RangeInclusive<usize>, other: &RangeInclusive<usize>| {
             *one.start().max(other.start())..=*one.end().min(other.end())
@@ -73,7 +69,6 @@ impl Ranges {
         Ranges::new(self.0.iter().flat_map(|one| others.0.iter().map(move |other| overlap(one, other))))
     }
 
-    /// All other numbers.
     pub fn complement(&self) -> Ranges {
         let mut gaps = Vec::with_capacity(self.0.len() + 1);
         let mut next = Some(0);
@@ -87,28 +82,27 @@ impl Ranges {
         Ranges(gaps)
     }
 
-    /// The ranges.
     pub fn iter(&self) -> impl Iterator<Item = &RangeInclusive<usize>> {
         self.0.iter()
     }
 
-    /// The numbers from which on others are, or are not, among them: where ranges begin, and where they have ended.
+    /// Returns the numbers at which membership changes: the first number of each range, and the first one behind it.
     pub fn changes(&self) -> impl Iterator<Item = usize> {
         self.0.iter().flat_map(|range| [Some(*range.start()), range.end().checked_add(1)]).flatten()
     }
 
-    /// The smallest of them.
+    /// Returns the smallest number.
     pub fn first(&self) -> Option<usize> {
         self.0.first().map(|range| *range.start())
     }
 
-    /// The largest of them.
+    /// Returns the largest number.
     pub fn last(&self) -> Option<usize> {
         self.0.last().map(|range| *range.end())
     }
 }
 
-/// As it is written in rules, both ends included.
+/// Writes the set as in rules, with both ends of a range included.
 impl fmt::Display for Ranges {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         for (position, range) in self.0.iter().enumerate() {

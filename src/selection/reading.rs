@@ -1,4 +1,4 @@
-//! From rules as they are written to rules that decide, with every check against the registry.
+//! Turns written rules into rules that decide, and checks them against the registry of algorithms.
 
 use super::condition::{Condition, Property, Quantity, objection};
 use super::domain::{self, Contradiction, Domain};
@@ -12,11 +12,11 @@ use super::{Choice, Parameters, Rule};
 use crate::algorithms::{Algorithm, Collective, Parameter};
 use std::ops::Range;
 
-/// A collective has at most so many rules: each is compared with those before it.
+/// The most rules of a collective. The limit exists because each rule is compared with all rules before it.
 pub const MOST_RULES: usize = 1000;
 
-/// The rules of a collective; those that cannot be read are left out and reported, those that were translated and never
-/// decide are left out and noted.
+/// Returns the rules of a collective. Rules that cannot be read are left out and reported. Rules that never
+/// decide are left out too; the entry's [`Standing`] decides whether they are faults or noted.
 pub fn rules(
     collective: Collective,
     entries: &[Entry],
@@ -62,7 +62,7 @@ struct Reader<'reader> {
     faults: &'reader mut Vec<Fault>,
 }
 
-/// Whose turn an item is.
+/// The meaning of an item's key.
 enum Key {
     Quantity(Quantity),
     Property(Property),
@@ -77,7 +77,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Reads on after a fault, to find the others.
+    /// Reads the rule. After a fault it reads on, to find all faults.
     fn rule(mut self) -> Option<Rule> {
         let before = self.faults.len();
         let items: Vec<_> =
@@ -103,7 +103,7 @@ impl Reader<'_> {
         known.or_else(|| self.fault(place, unknown("key", text, keys(self.collective))))
     }
 
-    /// None if the item is no condition, or a wrong one.
+    /// Reads a condition; `None` if the item is no condition or a faulty one.
     fn condition(&mut self, key: &Key, item: &Item) -> Option<Condition> {
         match key {
             Key::Quantity(quantity) => Some(Condition::Quantity(*quantity, self.ranges(*quantity, item)?)),
@@ -184,7 +184,7 @@ impl Reader<'_> {
         })
     }
 
-    /// None inside if the parameter is left at its default.
+    /// Reads a parameter. An inner `None` means the default, an outer one a fault.
     fn parameter(
         &mut self,
         parameter: Parameter,
@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
         let value = self.only_value(item)?;
         let most_ranks = domain::most_ranks(conditions);
-        // Other libraries cut a radix that is too large.
+        // Other libraries reduce a radix that is too large, so translated rules may have one.
         let bound = if self.entry.standing == Standing::Written { most_ranks } else { usize::MAX };
         match setting(parameter, &value.text, bound) {
             Ok(Some(radix)) if parameter == Parameter::Radix => Some(Some(radix.min(most_ranks.max(2)))),
@@ -236,13 +236,13 @@ impl Key {
     }
 }
 
-/// Whether a key of rules is that of a condition; None if it is none of rules.
+/// Whether a key of rules is a condition's key; `None` if the key is unknown.
 pub fn is_condition(name: &str) -> Option<bool> {
     let key = Key::all().find(|key| key.names().any(|known| known == name))?;
     Some(matches!(key, Key::Quantity(_) | Key::Property(_) | Key::When))
 }
 
-/// Every key that a rule of a collective may hold.
+/// Returns all keys that a rule of a collective may have.
 pub fn keys(collective: Collective) -> impl Iterator<Item = &'static str> {
     let is_of_use = move |key: &Key| match key {
         Key::Parameter(parameter) => collective.parameters().any(|taken| taken == *parameter),
@@ -251,7 +251,7 @@ pub fn keys(collective: Collective) -> impl Iterator<Item = &'static str> {
     Key::all().filter(is_of_use).flat_map(|key| key.names())
 }
 
-/// Every name that a rule of a collective may choose.
+/// Returns all names that a rule of a collective may choose.
 pub fn algorithm_names(collective: Collective) -> impl Iterator<Item = &'static str> {
     let names = |algorithm: &'static Algorithm| algorithm.aliases.iter().chain([&algorithm.name]);
     collective.algorithms().flat_map(names).copied().chain([BELOW])
@@ -285,7 +285,7 @@ mod tests {
         Rules::parse("file", text).unwrap_err().to_string()
     }
 
-    /// The errors in a rule with this algorithm whose third line this is.
+    /// The errors in a rule with this algorithm and this third line.
     fn errors_in_rule(algorithm: &str, line: &str) -> String {
         errors(&format!("[[alltoall]]\nalgorithm = \"{algorithm}\"\n{line}\n"))
     }
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn what_is_no_rule_file() {
         assert_eq!(errors(""), "file: there are no rules");
-        // Comments may say why.
+        // A file with only comments is allowed, because they may say why there are no rules.
         assert!(Rules::parse("file", "# nothing\n").is_ok());
         assert!(errors("[[bcast]]\nalgorithm = binomial").starts_with("file:2:13: "));
         let read = |content: &[u8]| Rules::read("file", content).unwrap_err().to_string();

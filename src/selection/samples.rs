@@ -4,7 +4,7 @@ use super::{Call, Choice, Neighbourhood, Rules};
 use crate::algorithms::{Collective, Cut};
 use crate::random::Random;
 
-/// Collectives that differ in what may be asked of their calls.
+/// Collectives whose calls allow different conditions.
 pub const COLLECTIVES: [Collective; 6] = [
     Collective::Allreduce,
     Collective::Alltoall,
@@ -41,32 +41,31 @@ const CONDITIONS: [&str; 24] = [
     "when=\"delta_expo_max < log2(bytes)/2 - 2.5 or ranks > 12\"",
 ];
 
-/// Rules of one collective, which must be right.
+/// Reads rules of one collective from a line. Panics if they have faults.
 pub fn line(collective: Collective, line: &str) -> Rules {
     Rules::parse_line("line", collective, line).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// Rules of a file, which must be right.
+/// Reads rules from a file's text. Panics if they have faults.
 pub fn read(text: &str) -> Rules {
     Rules::parse("file", text).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// What could not be taken over into rules.
 pub fn notes(rules: &Rules) -> Vec<String> {
     rules.notes().iter().map(|note| note.to_string()).collect()
 }
 
-/// The name of what rules choose for a call.
+/// Returns the name of the algorithm that rules choose for a call.
 pub fn chosen(rules: &Rules, call: Call) -> &'static str {
     name(&rules.choose(&call))
 }
 
-/// The name of what is chosen.
+/// Returns the name of the chosen algorithm.
 pub fn name(choice: &Choice) -> &'static str {
     choice.algorithm().map_or("below", |algorithm| algorithm.name)
 }
 
-/// A rule, which may be wrong.
+/// Makes a random rule, which may have faults.
 pub fn rule(collective: Collective, random: &mut Random) -> String {
     let conditions: Vec<_> =
         (0..random.below(4)).map(|_| CONDITIONS[random.below(CONDITIONS.len())]).collect();
@@ -75,7 +74,7 @@ pub fn rule(collective: Collective, random: &mut Random) -> String {
     format!("{} -> {}", conditions.join(" "), algorithms[random.below(algorithms.len())])
 }
 
-/// Rules that can all decide.
+/// Makes up to `most` random rules that can all decide.
 pub fn rules(collective: Collective, most: usize, random: &mut Random) -> Rules {
     let mut line = String::new();
     let mut rules = Rules::default();
@@ -88,7 +87,7 @@ pub fn rules(collective: Collective, most: usize, random: &mut Random) -> Rules 
     rules
 }
 
-/// A call near the conditions' bounds.
+/// Makes a random call near the bounds in the conditions.
 pub fn call(collective: Collective, random: &mut Random) -> Call {
     let size = 1 + random.below(20);
     let remote = if random.below(4) == 0 { random.below(size) } else { 0 };

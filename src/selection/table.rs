@@ -1,4 +1,4 @@
-//! The rules of one collective on one communicator, cut down to what can still match there.
+//! The rules of one collective on one communicator, reduced to those that can match there.
 
 use super::condition::{Condition, Property, Quantity};
 use super::domain;
@@ -9,16 +9,17 @@ use super::{Call, Choice, Rule, Rules};
 use crate::algorithms::Collective;
 use std::collections::{BTreeSet, HashSet};
 
-/// Decides as the rules do that it was made of, for calls on one communicator.
+/// A table for calls on one communicator. It decides like the rules that it was made from.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The first bytes of each interval, ascending from 0; no rule's condition on bytes tells those within one apart.
+    /// The first bytes of each interval, ascending from 0. Within an interval, all numbers meet the same
+    /// conditions on bytes.
     starts: Vec<usize>,
-    /// For each interval the rules that may match, in their order.
+    /// For each interval, the rules that may match, in order.
     candidates: Vec<Vec<Candidate>>,
 }
 
-/// A rule, and what of it is still to be asked of each call.
+/// A rule, with the conditions that must still be checked for each call.
 #[derive(Clone, Debug)]
 struct Candidate {
     rule: Rule,
@@ -26,9 +27,9 @@ struct Candidate {
 }
 
 impl Rules {
-    /// The rules of a collective on a communicator of so many ranks, of one or two groups.
+    /// Makes the table of a collective on a communicator of `size` ranks with one or two groups.
     pub fn for_communicator(&self, collective: Collective, size: usize, groups: usize) -> Table {
-        // As far as it is the same for all calls.
+        // Only the properties that are the same for all calls of the communicator matter here.
         let call = Call { remote: groups - 1, ..Call::new(collective, size, 0) };
         let candidates = self.of(collective).iter().filter_map(|rule| Candidate::on(&call, rule));
         Table::new(candidates.collect())
@@ -36,7 +37,7 @@ impl Rules {
 }
 
 impl Candidate {
-    /// None if the rule never matches on the communicator of a call.
+    /// Returns `None` if the rule never matches on the communicator of a call.
     fn on(call: &Call, rule: &Rule) -> Option<Candidate> {
         let implied =
             domain::implied(call.collective, rule.choice).into_iter().map(|(condition, _)| condition);
@@ -55,7 +56,7 @@ impl Candidate {
         self.open.iter().all(|condition| condition.is_met(call))
     }
 
-    /// Whether it matches, or would if the ranks' nodes were known and were the right ones.
+    /// Whether the rule matches, or could match if more were known of the ranks' nodes.
     fn may_match(&self, call: &Call) -> bool {
         let may_be_met = |condition: &Condition| match condition.holds(call) {
             Some(holds) => holds,
@@ -64,13 +65,14 @@ impl Candidate {
         self.open.iter().all(may_be_met)
     }
 
-    /// The same for calls of so many bytes; None if it never matches them.
+    /// Returns the candidate without conditions on bytes, for calls of this many bytes. `None` if it never
+    /// matches them.
     fn of_bytes(&self, bytes: usize) -> Option<Candidate> {
         let is_met = |condition: &Condition| match condition {
             Condition::Quantity(Quantity::Bytes, wanted) => wanted.contains(bytes),
             Condition::Quantity(..) | Condition::Property(..) | Condition::When(_) => true,
         };
-        // Most are not met, and need not be copied.
+        // Most candidates do not match and need no copy.
         self.open.iter().all(is_met).then(|| {
             let open = self.open.iter().filter(|condition| !is_on_bytes(condition)).cloned().collect();
             Candidate { rule: self.rule.clone(), open }
@@ -78,7 +80,8 @@ impl Candidate {
     }
 }
 
-/// What rules imply that ask for what is known on stencils alone, or whose algorithms serve only there.
+/// The implied condition of rules that ask for something known only on stencils, or whose algorithms serve
+/// only stencils.
 const ON_A_STENCIL: Condition = Condition::Property(Property::Stencil, true);
 
 fn is_on_bytes(condition: &Condition) -> bool {
@@ -102,7 +105,8 @@ impl Table {
         Table { candidates, starts }
     }
 
-    /// Every number of bytes, 0 among them, from which on another rule may decide calls that are like this one otherwise.
+    /// Returns all numbers of bytes, including 0, at which another rule may begin to decide. The calls are
+    /// otherwise like `call`.
     pub(super) fn changes(&self, call: &Call) -> BTreeSet<usize> {
         let mut changes = BTreeSet::from_iter(self.starts.iter().copied());
         let mut seen = HashSet::new();
@@ -116,36 +120,36 @@ impl Table {
         changes
     }
 
-    /// The first rule that matches a call on this communicator. Costs a binary search and usually one comparison.
+    /// Returns the first rule that matches a call on this communicator. This costs a binary search and
+    /// usually one comparison.
     pub fn rule(&self, call: &Call) -> Option<&Rule> {
         self.candidates(call).iter().find(|candidate| candidate.matches(call)).map(|one| &one.rule)
     }
 
-    /// Those for calls of its bytes.
     fn candidates(&self, call: &Call) -> &[Candidate] {
         let interval = self.starts.partition_point(|&start| start <= call.bytes) - 1;
         &self.candidates[interval]
     }
 
-    /// Whether another rule might decide a call if more were known of the ranks' nodes.
+    /// Whether another rule could decide a call if more were known of the ranks' nodes.
     pub fn depends_on_nodes(&self, call: &Call) -> bool {
         let first = self.candidates(call).iter().find(|candidate| candidate.may_match(call));
         first.is_some_and(|candidate| !candidate.matches(call))
     }
 
-    /// Whether a rule might decide a call otherwise if all ranks knew that their neighbours are at the same offsets of a grid. All ranks
-    /// come to the same answer, for it depends on nothing else of a call.
+    /// Whether some rule needs to know that all ranks have their neighbours at the same offsets of a grid.
+    /// All ranks get the same answer, because it does not depend on the call.
     pub fn depends_on_stencil(&self) -> bool {
         self.candidates.iter().flatten().any(|candidate| candidate.open.contains(&ON_A_STENCIL))
     }
 
-    /// Its choice, else [`Choice::Below`]: the same as that of [`Rules::choose`].
+    /// Returns the choice of the first rule that matches, else [`Choice::Below`]. It equals that of [`Rules::choose`].
     pub fn choose(&self, call: &Call) -> Choice {
         self.rule(call).map_or(Choice::Below, |rule| rule.choice)
     }
 }
 
-/// The numbers of bytes from which on comparisons come out differently.
+/// Returns the numbers of bytes at which the result of a comparison changes.
 fn changes_of(expression: &Expression, call: &Call) -> Vec<usize> {
     let at = |bytes| expression.comparisons(&Call { bytes, ..*call });
     let powers: Vec<usize> =
@@ -161,7 +165,7 @@ fn changes_of(expression: &Expression, call: &Call) -> Vec<usize> {
     changes
 }
 
-/// The first number that is not as those from `same` on are; `other` is none of them.
+/// Returns by bisection the first number above `same` that `is_same` rejects. `is_same` must reject `other`.
 fn first_other(mut same: usize, mut other: usize, is_same: impl Fn(usize) -> bool) -> usize {
     while other - same > 1 {
         let middle = same + (other - same) / 2;
@@ -170,7 +174,7 @@ fn first_other(mut same: usize, mut other: usize, is_same: impl Fn(usize) -> boo
     other
 }
 
-/// Those up to the first that always matches.
+/// Returns the candidates up to the first one that always matches.
 fn first_ones(candidates: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
     let mut ones = Vec::new();
     for candidate in candidates {
@@ -210,10 +214,10 @@ mod tests {
         assert!(decided > all / 3 && decided < all, "{decided} of {all} decided by a rule");
     }
 
-    /// Whether a rule's choice for a call of 8 ranks and 4 KiB depends on nodes of which nothing is known, and of which it
-    /// is known that there are several.
+    /// Whether the choice for a call of 8 ranks and 4 KiB depends on nodes: first if nothing is known of
+    /// them, then if there are known to be several.
     fn dependence(line: &str) -> [bool; 2] {
-        // Some lines have rules that never decide, which only a line of its own must not have.
+        // Some lines have rules that never decide. That is a fault within one line, so each rule is read separately.
         let rules =
             line.split(';').map(|rule| Rules::parse_line("line", Collective::Allreduce, rule).unwrap());
         let rules = rules.fold(Rules::default(), |before, rule| before.followed_by(&rule));
@@ -306,7 +310,7 @@ mod tests {
         let table = rules.for_communicator(Collective::Bcast, 16, 1);
         assert_eq!(table.starts, [0, 12 << 10, 512 << 10]);
         assert!(table.candidates.iter().all(|candidates| candidates.len() == 1));
-        // Only what asks for two groups is left, and bytes cannot be asked for.
+        // Only the rule for inter-communicators is left, and it cannot ask for bytes.
         let table = Rules::built_in().for_communicator(Collective::Bcast, 16, 2);
         assert_eq!((table.starts.len(), table.candidates[0].len()), (1, 1));
     }

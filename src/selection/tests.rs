@@ -116,7 +116,7 @@ fn parameters_are_part_of_the_choice() {
 
 #[test]
 fn the_built_in_rules_name_known_algorithms_and_serve_every_call() {
-    // Reading them looks every algorithm up.
+    // Reading the rules looks up every algorithm.
     let rules = Rules::built_in();
     for collective in Collective::ALL {
         for size in 1..70 {
@@ -205,7 +205,7 @@ fn built_in_decisions_over_networks() {
     }
 }
 
-/// What the default rules choose on one node and on two, with the same numbers of ranks.
+/// The default rules' choices on one node and on two, with the same number of ranks.
 fn chosen_on_nodes(
     (collective, size, bytes): (Collective, usize, usize),
     shares_memory: bool,
@@ -237,7 +237,7 @@ fn built_in_decisions_on_nodes() {
     }
 }
 
-/// The bounds, which measurements move, are not tested, but who serves the shortest and the longest calls.
+/// Tests only which algorithms serve the shortest and the longest calls, because measurements move the bounds between.
 #[test]
 fn built_in_decisions_on_nodes_that_share_memory() {
     for (named, expected) in [
@@ -293,7 +293,7 @@ fn mutated_texts_are_refused_or_read_but_never_panic() {
     assert!(seen.iter().all(|&times| times > 500), "{seen:?} refused and read");
 }
 
-/// Each would take minutes or the whole stack, were it read carelessly.
+/// A careless reader would take minutes, or the whole stack, for each of these texts.
 #[test]
 fn long_texts_are_refused_in_time() {
     let filled = |start: &str, piece: &str| {

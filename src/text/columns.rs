@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-/// How the cells of a column stand in it.
+/// How cells are aligned in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Words.
+    /// For words.
     Left,
-    /// Numbers.
+    /// For numbers.
     Right,
 }
 
-/// A line of headings and one for each row: columns as wide as their widest cell, two spaces apart. Nothing follows the last
-/// cell of a line.
+/// Returns a line of headings and one for each row. Columns are as wide as their widest cell, two spaces
+/// apart. Nothing follows the last cell of a line.
 pub fn columns<const COLUMNS: usize>(
     headings: [(&str, Side); COLUMNS],
     rows: &[[String; COLUMNS]],

@@ -1,21 +1,21 @@
-//! What a name leads to is read within bounds or refused.
+//! Reads files within bounds or refuses them.
 
 use super::error::{Origin, TextError, TextErrors};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The path of a file with something behind its name.
+/// Returns the path of a file with `ending` appended to its name.
 pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// A text is at most so many bytes long.
+/// The most bytes of a text.
 pub const LONGEST_TEXT: usize = 1 << 20;
 
-/// The content of a file. Nothing but regular files is opened: others may never end, or never begin.
+/// Returns the content of a file. Opens regular files only: others may block or never end.
 pub fn file_content(path: &Path) -> Result<Vec<u8>, TextErrors> {
     let name = path.display().to_string();
     let unreadable = |error| unreadable(&name, &error);
@@ -25,7 +25,7 @@ pub fn file_content(path: &Path) -> Result<Vec<u8>, TextErrors> {
     }
     let file = File::open(path).map_err(unreadable)?;
     let mut content = Vec::new();
-    // It may have grown meanwhile, and some files do not know their lengths.
+    // The file may have grown meanwhile, and some files do not know their lengths.
     file.take(LONGEST_TEXT as u64 + 1).read_to_end(&mut content).map_err(unreadable)?;
     if content.len() > LONGEST_TEXT { Err(refusal(&name, too_long())) } else { Ok(content) }
 }
@@ -43,12 +43,12 @@ fn objection(metadata: &Metadata) -> Option<String> {
     }
 }
 
-/// What is said of a text that is longer than [`LONGEST_TEXT`].
+/// Returns the message about a text that is longer than [`LONGEST_TEXT`].
 fn too_long() -> String {
     format!("this is longer than {LONGEST_TEXT} bytes")
 }
 
-/// The text that a content is. Fails if it is none.
+/// Returns the content as text. Fails if it is not UTF-8 or has a zero character.
 pub fn text<'content>(name: &str, content: &'content [u8]) -> Result<&'content str, TextErrors> {
     match std::str::from_utf8(content) {
         Ok(text) if !text.contains('\0') => Ok(text),
@@ -61,7 +61,7 @@ pub fn check_length(name: &str, text: &str) -> Result<(), TextErrors> {
     if text.len() > LONGEST_TEXT { Err(refusal(name, too_long())) } else { Ok(()) }
 }
 
-/// What is wrong with a whole text.
+/// Returns an error about a whole text.
 pub fn refusal(name: &str, message: String) -> TextErrors {
     TextErrors(vec![TextError { origin: Origin::whole(name), text: String::new(), message }])
 }
@@ -70,7 +70,7 @@ pub fn refusal(name: &str, message: String) -> TextErrors {
 mod tests {
     use super::*;
 
-    /// With an error as such: the superuser may read every file.
+    /// Makes the error itself: the superuser may read every file.
     #[test]
     fn a_file_that_must_not_be_read_is_refused() {
         let error = io::Error::from_raw_os_error(13);

@@ -1,22 +1,22 @@
-//! What is wrong with a text, and where.
+//! Errors in a text, with their places.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where something stands.
+/// A place in a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// The name of the file, or what else the text came from.
+    /// The name of the file, or of another source of the text.
     pub file: Arc<str>,
-    /// Number of the line, from 1; 0 stands for the text as a whole.
+    /// Number of the line, from 1; 0 for the text as a whole.
     pub line: usize,
     /// Number of the character in its line, from 1.
     pub column: usize,
 }
 
 impl Origin {
-    /// A text as a whole, which may not even be there.
+    /// Returns the place of a text as a whole, which may not even exist.
     pub fn whole(file: &str) -> Origin {
         Origin { file: file.into(), line: 0, column: 0 }
     }
@@ -29,10 +29,9 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One thing that is wrong with a text.
+/// One error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// Where.
     pub origin: Origin,
     /// The text at fault; empty if something is missing.
     pub text: String,
@@ -46,12 +45,10 @@ impl fmt::Display for TextError {
     }
 }
 
-/// Something that is right, but means less than it may seem.
+/// A remark on something that is right, but means less than it may seem.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
-    /// Where it stands.
     pub origin: Origin,
-    /// What should be known of it.
     pub message: String,
 }
 
@@ -61,11 +58,11 @@ impl fmt::Display for Note {
     }
 }
 
-/// All that is wrong with a text, in its order; never empty.
+/// All errors in a text, in its order; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextErrors(pub Vec<TextError>);
 
-/// One line for each.
+/// Writes one line for each error.
 impl fmt::Display for TextErrors {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let lines: Vec<_> = self.0.iter().map(TextError::to_string).collect();
@@ -75,7 +72,7 @@ impl fmt::Display for TextErrors {
 
 impl std::error::Error for TextErrors {}
 
-/// What is wrong with which bytes of a text.
+/// A message about some bytes of a text.
 #[derive(Debug)]
 pub struct Fault {
     pub place: Range<usize>,
@@ -90,7 +87,7 @@ pub struct Source<'text> {
     lines: Vec<usize>,
 }
 
-/// Offending texts are shown as far as this many characters.
+/// The most characters of an offending text that messages show.
 const MOST_SHOWN: usize = 60;
 
 impl<'text> Source<'text> {
@@ -99,12 +96,12 @@ impl<'text> Source<'text> {
         Source { file: file.into(), text, lines }
     }
 
-    /// Where a byte stands.
+    /// Returns the place of a byte.
     pub fn origin(&self, byte: usize) -> Origin {
         self.origin_after(0, 1, byte)
     }
 
-    /// The same, if the column of an earlier byte is known: lines may be long and have many faults.
+    /// As [`Source::origin`], given the column of an earlier byte: lines may be long and have many faults.
     fn origin_after(&self, earlier: usize, column: usize, byte: usize) -> Origin {
         let line = self.lines.partition_point(|&start| start <= byte);
         let start = self.lines[line - 1];
@@ -113,7 +110,7 @@ impl<'text> Source<'text> {
         Origin { file: self.file.clone(), line, column }
     }
 
-    /// The faults in the order of the text.
+    /// Returns the errors in the order of the text.
     pub fn errors(&self, mut faults: Vec<Fault>) -> TextErrors {
         faults.sort_by_key(|fault| fault.place.start);
         let (mut earlier, mut column) = (0, 1);
@@ -126,19 +123,19 @@ impl<'text> Source<'text> {
         TextErrors(faults.into_iter().map(error).collect())
     }
 
-    /// The same of what is not wrong.
+    /// Returns notes in the order of the text.
     pub fn notes(&self, notes: Vec<Fault>) -> Vec<Note> {
         let errors = self.errors(notes).0.into_iter();
         errors.map(|TextError { origin, message, .. }| Note { origin, message }).collect()
     }
 }
 
-/// The start of the character that a byte belongs to.
+/// Returns the start of the character that a byte belongs to.
 fn floor(text: &str, byte: usize) -> usize {
     (0..=byte.min(text.len())).rev().find(|&byte| text.is_char_boundary(byte)).unwrap_or(0)
 }
 
-/// As much of a text as a message can hold.
+/// Returns as much of a text as messages show.
 pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -154,7 +151,7 @@ mod tests {
     fn columns_count_characters_from_the_start_of_a_line() {
         let source = Source::new("file", "ab\n\u{e9}\u{e9} cd\ne\u{e9}");
         let fault = |place| Fault { place, message: String::new() };
-        // In the order of the text, whichever was found first; a place within a character is that character's.
+        // In the order of the text, not of the faults. A place within a character becomes that character's.
         let errors = source.errors([13..14, 0..1, 8..10, 9..10, 3..5, 14..14, 12..12].map(fault).into());
         let found: Vec<_> =
             errors.0.iter().map(|error| (error.origin.line, error.origin.column, &error.text[..])).collect();

@@ -1,4 +1,4 @@
-//! Texts that users write: they are read within bounds, and what is wrong in them is told with its place.
+//! Texts that users write: reads them within bounds, and reports errors with their places.
 
 #![forbid(unsafe_code)]
 

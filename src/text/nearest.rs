@@ -1,25 +1,26 @@
-//! What somebody who mistyped a name may have meant.
+//! Guesses the name that a user has mistyped.
 
 use super::error::shortened;
 
 const LONGEST: usize = 64;
 
-/// The known name with the fewest edits from `name`.
+/// Returns the known name with the fewest edits from `name`.
 pub fn nearest<'known>(name: &str, known: impl IntoIterator<Item = &'known str>) -> Option<&'known str> {
     known.into_iter().min_by_key(|candidate| edits(name, candidate))
 }
 
-/// Says that a name is not known, and which known one comes nearest.
+/// Returns the message that a name is unknown, with the nearest known one.
 pub fn unknown<'known>(what: &str, name: &str, known: impl IntoIterator<Item = &'known str>) -> String {
-    // What is longer than any name is none that was mistyped.
+    // A text that is longer than any name is not a mistyped name.
     let hint = if name.len() <= LONGEST { nearest(name, known) } else { None };
     let hint = hint.map(|nearest| format!("; the nearest known one is `{nearest}`"));
     format!("unknown {what} `{}`{}", shortened(name), hint.unwrap_or_default())
 }
 
-/// How many characters must be inserted, removed or replaced to turn one text into the other.
+/// Returns how many characters must be inserted, removed or replaced to turn one text into the other.
 fn edits(from: &str, to: &str) -> usize {
-    // Before each turn, entry j is the distance from what was read of `from` to the first j characters of `to`.
+    // Before each round, entry j is the distance from the part of `from` so far to the first j characters of
+    // `to`.
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
     for (position, removed) in from.chars().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], position + 1);

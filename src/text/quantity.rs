@@ -15,7 +15,7 @@ pub const UNITS: [(&str, usize); 8] = [
     ("GiB", 1 << 30),
 ];
 
-/// A number without a unit.
+/// Reads a number without a unit.
 pub fn number(text: &str) -> Result<usize, String> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number {
@@ -24,7 +24,7 @@ pub fn number(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| too_large(text))
 }
 
-/// A number of bytes, with or without a unit.
+/// Reads a number of bytes, with or without a unit.
 pub fn bytes(text: &str) -> Result<usize, String> {
     let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (count, name) = text.split_at(digits);
@@ -34,7 +34,7 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     number(count)?.checked_mul(unit(name.trim_start())?).ok_or_else(|| too_large(text))
 }
 
-/// A number of bytes as [`bytes`] reads it, in the largest unit of which it is a multiple.
+/// Returns a number of bytes as [`bytes`] reads it, in the largest unit of which it is a multiple.
 pub fn in_units(bytes: usize) -> String {
     let mut units =
         UNITS.iter().filter(|(name, unit)| name.len() != 1 && bytes >= *unit && bytes.is_multiple_of(*unit));
@@ -44,7 +44,7 @@ pub fn in_units(bytes: usize) -> String {
     }
 }
 
-/// The bytes of a unit.
+/// Returns the bytes of a unit.
 pub fn unit(name: &str) -> Result<usize, String> {
     let unit = UNITS.iter().find(|(known, _)| *known == name);
     let (_, bytes) = unit.ok_or_else(|| {
@@ -53,7 +53,7 @@ pub fn unit(name: &str) -> Result<usize, String> {
     Ok(*bytes)
 }
 
-/// `first..last`, both included, `first..`, `..last` or a single quantity.
+/// Reads `first..last`, both included, `first..`, `..last` or a single quantity.
 pub fn range(
     text: &str,
     quantity: impl Fn(&str) -> Result<usize, String>,
@@ -70,7 +70,7 @@ pub fn range(
     if first > last { Err(format!("the range `{text}` is empty")) } else { Ok(first..=last) }
 }
 
-/// Where addresses have 32 bits, as in a page, that is sooner than elsewhere.
+/// The limit is lower where addresses have 32 bits, as in a page (WebAssembly).
 fn too_large(text: &str) -> String {
     let here = if usize::BITS < u64::BITS { " for a page, which counts to 4 GiB" } else { "" };
     format!("`{}` is too large{here}", shortened(text))

@@ -1,10 +1,10 @@
-//! TOML whose keys and values know where they stand.
+//! Reads TOML, with the places of keys and values.
 
 use super::error::Fault;
 use toml::Spanned;
 use toml::de::DeTable;
 
-/// The keys and values of a text. None if it is no TOML, which is reported.
+/// Returns the keys and values of a text. `None` if it is no TOML; `faults` then tells why.
 pub fn read<'text>(text: &'text str, faults: &mut Vec<Fault>) -> Option<Spanned<DeTable<'text>>> {
     let (file, errors) = DeTable::parse_recoverable(text);
     let is_right = errors.is_empty();

@@ -1,4 +1,4 @@
-//! A run as a picture: a column for each rank, and for each step arrows for its messages, or what ranks write.
+//! Draws a run: a column for each rank, and for each step arrows for its messages, or what ranks write.
 
 use super::{Event, How, Moment, Trace, Travel, Write};
 use crate::schedule::Message;
@@ -9,18 +9,18 @@ use std::fmt;
 const COLUMN: usize = 96;
 const LEFT: usize = 96;
 const TOP: usize = 40;
-/// From where a message leaves to where it arrives.
+/// The height of a message's arrow.
 const WAY: usize = 34;
 const LINE: usize = 16;
 
-/// Begins an SVG. The colours are those of whatever the picture stands in.
+/// Begins an SVG. It has the colours of the page around it.
 const STYLE: &str = "<style>text{font:12px sans-serif;fill:currentColor}.small{font-size:10px}line{stroke:currentColor}\
                      .rank{opacity:.25}.late{fill:#b00}</style>\
                      <marker id=\"end\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
                      <path d=\"M0 0 8 4 0 8z\" fill=\"currentColor\"/></marker>";
 
 impl Trace {
-    /// An SVG of the run of so many ranks.
+    /// Returns an SVG of the run of so many ranks.
     pub fn svg(&self, ranks: usize) -> String {
         let mut picture = Picture { shapes: String::new(), y: TOP };
         for (number, moment) in self.steps.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Picture {
         } + LINE;
     }
 
-    /// Returns how high it is.
+    /// Draws messages. Returns their height.
     fn messages(&mut self, travels: &[Travel]) -> usize {
         for Travel { source, target, into, .. } in travels {
             let (from, to, y) = (column(*source), column(*target), self.y);
@@ -79,7 +79,7 @@ impl Picture {
         WAY + 12
     }
 
-    /// The same, of what ranks write to their own memory.
+    /// Draws what ranks write to their own memory. Returns its height.
     fn work(&mut self, writes: &[Write]) -> usize {
         let mut lines: BTreeMap<usize, usize> = BTreeMap::new();
         for Write { place, how, .. } in writes {
@@ -101,7 +101,7 @@ impl Picture {
     }
 }
 
-/// The blocks of a message; of many, the first.
+/// Returns the blocks of a message; of several runs, the first and how many blocks there are.
 fn shown(message: &Message) -> String {
     let mut runs = message.runs();
     match (runs.next(), runs.next()) {

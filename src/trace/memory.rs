@@ -1,4 +1,4 @@
-//! The blocks of all ranks while programs are followed.
+//! The blocks of all ranks while a trace follows programs.
 
 use super::{BlockAddress, Event, How, Moment, Travel, ValueNumber, Values, Write};
 use crate::algorithms::{Collective, Problem};
@@ -21,7 +21,7 @@ struct Touched {
 }
 
 impl BlockContents {
-    /// Gives the ranks their inputs.
+    /// Gives the ranks their inputs. Returns what that writes.
     pub fn fill(&mut self, collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Vec<Write> {
         let mut given = Touched::default();
         for schedule in schedules {
@@ -37,7 +37,7 @@ impl BlockContents {
         given.writes.into_values().collect()
     }
 
-    /// What the ranks do up to their next waits; nothing, if all they do is post and wait.
+    /// Carries out what the ranks do up to their next waits; `None` if they only post and wait.
     pub fn work(&mut self, schedules: &[Schedule], beat: &Beat) -> Option<Moment> {
         let mut touched = Touched::default();
         let mut acts = Vec::new();
@@ -51,10 +51,10 @@ impl BlockContents {
         (!acts.is_empty()).then(|| touched.moment(Event::Work(acts)))
     }
 
-    /// What travels; nothing, if nothing does.
+    /// Lets messages travel; `None` if there are none.
     pub fn travel(&mut self, travels: Vec<Travel>) -> Option<Moment> {
         let mut touched = Touched::default();
-        // All leave before any arrives, for a rank may receive into a block that it sends.
+        // All messages leave before any arrives: a rank may receive into a block that it sends.
         let mut arriving = Vec::new();
         for Travel { source, target, from, into } in &travels {
             for (from, into) in
@@ -73,7 +73,7 @@ impl BlockContents {
         self.values
     }
 
-    /// Carries out a step that is neither a post nor a wait for one; says whether it is such.
+    /// Carries out a step, unless it is a post or a wait for posts. Returns whether it did.
     fn carry_out(&mut self, rank: usize, step: &Step, touched: &mut Touched) -> bool {
         match step {
             Step::Send { .. } | Step::Receive { .. } | Step::Wait { .. } => return false,
@@ -98,7 +98,7 @@ impl BlockContents {
 
     fn read(&self, place: BlockAddress, touched: &mut Touched) -> Option<ValueNumber> {
         let value = self.blocks.get(&place).copied();
-        // What was written in this very step was not there to be seen before.
+        // What this very step has written was not visible before.
         if value.is_some() && !touched.writes.contains_key(&place) {
             touched.reads.insert(place);
         }

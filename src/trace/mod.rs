@@ -1,8 +1,9 @@
-//! What the ranks do in each step of a run, and what blocks hold after it: what a guide draws.
+//! Traces what the ranks do in each step of a run, and what blocks hold after it. Guides draw it.
 //!
-//! The ranks run in lockstep, as [`crate::cost::Cost::rounds`] counts: in each beat they first go on to their next waits,
-//! copying and reducing, then messages travel, at most one from and one to each rank. Each half in which something happens is a
-//! step. Programs need not be right: a block that was never written holds nothing, and ranks that wait for ever stop.
+//! The ranks run in lockstep, as [`crate::cost::Cost::rounds`] counts. In each beat they first go on to their
+//! next waits, copying and reducing. Then messages travel, at most one from and one to each rank. Each half
+//! in which something happens is a step. Programs need not be right: a block that was never written holds
+//! nothing, and ranks that wait forever stop.
 
 #![forbid(unsafe_code)]
 
@@ -21,9 +22,9 @@ use memory::BlockContents;
 /// A run of all ranks.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// What blocks hold.
+    /// The values that blocks hold.
     pub values: Values,
-    /// What they hold before the first step.
+    /// What blocks hold before the first step.
     pub given: Vec<Write>,
     /// The steps in their order.
     pub steps: Vec<Moment>,
@@ -34,9 +35,8 @@ pub struct Trace {
 /// A step of all ranks.
 #[derive(Clone, Debug)]
 pub struct Moment {
-    /// What happens.
     pub event: Event,
-    /// The blocks that are read, as far as they hold anything.
+    /// The blocks that are read and hold something.
     pub reads: Vec<BlockAddress>,
     /// The blocks that are written, each at most once.
     pub writes: Vec<Write>,
@@ -45,8 +45,8 @@ pub struct Moment {
 /// What happens in a step.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Ranks work on their own memory and that of their nodes: copies, reductions and flags, each as a rank and the position in
-    /// its program.
+    /// Ranks work on their own memory and that of their nodes: copies, reductions and flags. Each is a rank
+    /// and a position in its program.
     Work(Vec<(usize, usize)>),
     /// Messages travel.
     Messages(Vec<Travel>),
@@ -55,24 +55,19 @@ pub enum Event {
 /// A message that travels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Travel {
-    /// Who sends it.
     pub source: usize,
-    /// Who receives it.
     pub target: usize,
-    /// What is sent.
+    /// The blocks that are sent.
     pub from: Message,
-    /// Where it goes.
+    /// The blocks that they are received into.
     pub into: Message,
 }
 
-/// A block of a rank's buffer. A slot is its owner's.
+/// A block of a rank's buffer. A slot belongs to the rank that owns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockAddress {
-    /// The rank.
     pub rank: usize,
-    /// The buffer.
     pub buffer: Buffer,
-    /// Number of the block.
     pub block: usize,
 }
 
@@ -81,9 +76,8 @@ pub struct BlockAddress {
 pub struct Write {
     /// The block.
     pub place: BlockAddress,
-    /// What it then holds; nothing, if what was read held nothing.
+    /// What the block then holds; `None` if what was read held nothing.
     pub value: Option<ValueNumber>,
-    /// How it got there.
     pub how: How,
 }
 
@@ -94,15 +88,15 @@ pub enum How {
     Given,
     /// By a message.
     Moved,
-    /// From another block of the rank, or of a slot.
+    /// From another block of the rank, or from a slot.
     Copied,
     /// As the result of a reduction.
     Reduced,
 }
 
 impl Trace {
-    /// Follows the schedules of all ranks, rank 0's first. Fails if one of them makes no sense by itself; whether all together
-    /// are right is not asked.
+    /// Follows the schedules of all ranks, rank 0's first. Fails if one of them makes no sense by itself.
+    /// Does not check whether all together are right.
     pub fn new(
         collective: Collective,
         problem: &Problem,
@@ -124,7 +118,7 @@ impl Trace {
     }
 }
 
-/// The messages of a program's posts, by their numbers.
+/// Returns the messages of a program's posts, by their numbers.
 fn posted(schedule: &Schedule) -> Vec<&Message> {
     fn message(step: &Step) -> Option<&Message> {
         match step {
@@ -144,13 +138,13 @@ impl Travel {
 }
 
 impl BlockAddress {
-    /// The blocks of a run that a rank names.
+    /// Returns the blocks of a run in the program of `rank`.
     fn of(rank: usize, run: Run) -> impl Iterator<Item = BlockAddress> {
         let rank = if let Buffer::Shared(owner) = run.buffer { owner as usize } else { rank };
         run.indices().map(move |block| BlockAddress { rank, buffer: run.buffer, block })
     }
 
-    /// The blocks of a message in the order in which they travel.
+    /// Returns the blocks of a message in the order in which they travel.
     fn of_message(rank: usize, message: &Message) -> impl Iterator<Item = BlockAddress> {
         message.runs().flat_map(move |run| BlockAddress::of(rank, run))
     }

@@ -1,7 +1,8 @@
-//! What blocks hold: inputs, and what is reduced of them.
+//! Values of blocks: inputs, and reductions of them.
 //!
-//! The verifier's values prove that every contribution enters once and in order; these are only told, and programs may be wrong. So
-//! an operand may stand in an expression any number of times, and long expressions are told by their numbers.
+//! The verifier's values prove that every contribution enters once and in order. These values are only shown,
+//! and programs may be wrong. So an operand may occur in an expression any number of times, and a long
+//! expression is shown as its number of operands.
 
 use std::collections::HashMap;
 
@@ -14,18 +15,12 @@ pub struct ValueNumber(pub usize);
 pub enum Value {
     /// A block of a rank's input.
     Input {
-        /// The rank.
         rank: usize,
         /// Number of the block in the rank's buffer.
         block: usize,
     },
     /// `left ⊕ right`
-    Reduced {
-        /// The left operand.
-        left: ValueNumber,
-        /// The right operand.
-        right: ValueNumber,
-    },
+    Reduced { left: ValueNumber, right: ValueNumber },
 }
 
 /// The values of a run; equal expressions are one value.
@@ -44,36 +39,37 @@ struct Known {
     operands: usize,
 }
 
-/// An expression of more operands is not told in full.
+/// Expressions with more operands are not shown in full.
 const MOST_OPERANDS_TOLD: usize = 64;
 
 impl Values {
-    /// All values by their numbers.
+    /// Returns all values by their numbers.
     pub fn all(&self) -> &[Value] {
         &self.values
     }
 
-    /// A block of a rank's input.
+    /// Returns the value of a block of a rank's input.
     pub fn input(&mut self, rank: usize, block: usize) -> ValueNumber {
         self.number(Value::Input { rank, block })
     }
 
-    /// `left ⊕ right`
+    /// Returns `left ⊕ right`.
     pub fn combine(&mut self, left: ValueNumber, right: ValueNumber) -> ValueNumber {
         self.number(Value::Reduced { left, right })
     }
 
-    /// The block of the ranks' inputs that the value belongs to; of several, that of the first operand.
+    /// Returns the block of the ranks' inputs that the value belongs to; of several, that of the first
+    /// operand.
     pub fn block(&self, number: ValueNumber) -> usize {
         self.known[number.0].block
     }
 
-    /// The ranks that have contributed, from the leftmost operand to the rightmost, each once.
+    /// Returns the ranks that have contributed, from the leftmost operand to the rightmost, each once.
     pub fn contributors(&self, number: ValueNumber) -> &[usize] {
         &self.known[number.0].contributors
     }
 
-    /// The value in words: `block 2 of rank 3`, `block 1 of (0 ⊕ 1) ⊕ 2`.
+    /// Returns the value in words: `block 2 of rank 3`, `block 1 of (0 ⊕ 1) ⊕ 2`.
     pub fn text(&self, number: ValueNumber) -> String {
         let Known { block, operands, .. } = self.known[number.0];
         match self.values[number.0] {

@@ -4,8 +4,9 @@ use super::problems;
 use crate::algorithms::{Algorithm, Problem};
 use crate::parallel;
 
-/// Checks the selected problems of these algorithms at these sizes, on all processors, in the order of the sizes. Begins no
-/// further size or algorithm once a check has failed, and returns the failure of the first of them.
+/// Checks the selected problems of these algorithms at these sizes, on all processors, in the order of the
+/// sizes. After a failure, begins no further size or algorithm. Returns the failure that is first in that
+/// order.
 pub fn check_all<Failure: Send>(
     algorithms: &[&'static Algorithm],
     sizes: impl IntoIterator<Item = usize>,
@@ -30,7 +31,7 @@ mod tests {
 
     type Labelled = (Collective, &'static str, Problem);
 
-    /// How often each problem stands in a list.
+    /// How often each problem is in a list.
     fn counted(list: impl IntoIterator<Item = Labelled>) -> HashMap<Labelled, usize> {
         let mut counts = HashMap::new();
         list.into_iter().for_each(|problem| *counts.entry(problem).or_default() += 1);

@@ -1,7 +1,7 @@
-//! What has happened before what: vector clocks.
+//! Vector clocks: what has happened before what.
 //!
-//! Each rank counts its steps. A clock says of every rank how many of its steps are known to have been carried out, by program order,
-//! by messages that have arrived and by flags that were awaited.
+//! Each rank counts its steps. For every rank, a clock has the number of its steps that are known to have
+//! happened, by program order, by messages that have arrived and by flags that were awaited.
 
 /// How many steps of each rank have happened before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,24 +10,22 @@ pub struct Clock(Vec<u32>);
 /// One step of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The rank.
     pub rank: usize,
-    /// Its step.
     pub step: usize,
 }
 
 impl Clock {
-    /// Before the first step of all of so many ranks.
+    /// Returns the clock before the first steps of so many ranks.
     pub fn new(ranks: usize) -> Self {
         Clock(vec![0; ranks])
     }
 
-    /// Whoever has this clock carries out a step of its own.
+    /// Notes a step of the rank that has this clock.
     pub fn pass(&mut self, moment: Moment) {
         self.0[moment.rank] = moment.step as u32 + 1;
     }
 
-    /// What has happened before the other has happened before as well.
+    /// Adds what has happened before `other`.
     pub fn join(&mut self, other: &Clock) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own = (*own).max(*other));
     }

@@ -12,13 +12,14 @@ use std::ops::Range;
 enum Promise {
     /// A block of a rank's input.
     Input { rank: usize, block: usize },
-    /// What it held before: it belongs to a neighbour that does not exist.
+    /// Nothing is written to it: it belongs to a neighbour that does not exist.
     Nothing,
     /// The reduction of a block over these ranks.
     Reduction { ranks: Range<usize> },
 }
 
-/// `origin`: where the block comes from in a neighbourhood collective, if from anywhere.
+/// Returns what a block must hold; `None` if the collective promises nothing. `origin`: where the block comes
+/// from in a neighbourhood collective, if from anywhere.
 fn promise(
     collective: Collective,
     problem: &Problem,
@@ -87,7 +88,7 @@ pub fn check(
     Ok(())
 }
 
-/// The reductions that the ranks end with: the rank and a block's value.
+/// Returns the reductions that the ranks end with: the rank and the value of each block.
 pub fn reductions(
     collective: Collective,
     problem: &Problem,
@@ -140,8 +141,8 @@ fn check_reduction(
     }
 }
 
-/// All ranks of a group must have come to the result by the same expression as its first one, so that floating-point
-/// results agree bit for bit.
+/// Checks that a rank has come to its result by the same expression as the first rank of its group, so that
+/// floating-point results agree bit for bit.
 fn check_alike(outcome: &Outcome, rank: usize, block: usize, first: usize) -> Result<(), Fault> {
     let ((run, found), (_, first)) = (result(outcome, rank, block)?, result(outcome, first, block)?);
     match outcome.values.are_alike(found, first) {

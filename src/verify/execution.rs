@@ -1,7 +1,7 @@
 //! Runs the programs of all ranks symbolically.
 //!
-//! Progress is the slowest that MPI allows: a send completes only after its receive was posted. Who deadlocks here may
-//! deadlock with long messages; who does not never will.
+//! Progress is the slowest that MPI allows: a send completes only after its receive was posted. Programs that
+//! deadlock here may deadlock with long messages; other programs never deadlock.
 
 use super::clock::{Clock, Moment};
 use super::matching::{Ends, Matching};
@@ -23,12 +23,12 @@ pub struct Outcome {
     pub memories: Vec<Memory>,
     /// What the memories' values mean.
     pub values: Values,
-    /// In a barrier, what each rank has heard of, directly or through others.
+    /// In a barrier or with slots, what each rank has heard of, directly or through others.
     heard: Vec<Option<Clock>>,
 }
 
 impl Outcome {
-    /// One of the others of which `rank` has not heard.
+    /// Returns one of `others` of which `rank` has not heard.
     pub fn unheard(&self, rank: usize, mut others: Range<usize>) -> Option<usize> {
         let heard = self.heard[rank].as_ref()?;
         others.find(|&other| other != rank && !heard.has_passed(Moment { rank: other, step: 0 }))
@@ -88,13 +88,13 @@ struct Process {
     memory: Memory,
     /// The next step.
     step: usize,
-    /// How many posts were posted: all those with lower numbers.
+    /// How many posts the rank has made: all those with lower numbers.
     posted: Post,
-    /// For each send that is posted and not yet received what it carries.
+    /// For each send that is posted and not yet received, the values that it carries.
     travelling: Vec<Vec<Value>>,
-    /// What has happened before the next step, where that matters: in a barrier and where there are slots.
+    /// What has happened before the next step; only in a barrier or with slots.
     clock: Option<Clock>,
-    /// For each send, what had happened before; its receiver will know.
+    /// For each send, what had happened before; its receiver learns it.
     news: Vec<Option<Clock>>,
 }
 
@@ -197,7 +197,8 @@ impl Execution<'_> {
         }
     }
 
-    /// The rank, the step in which it is stuck, and the posts there that no peer meets, or the flag that is not raised.
+    /// Returns the rank, the step in which it is stuck, and the posts there that no peer meets, or the flag
+    /// that is not raised.
     fn waiting(&self, rank: usize) -> Option<(usize, usize, Vec<Step>)> {
         let source =
             |post: &Post| self.schedules[rank].steps[self.matching[rank][*post as usize].step].clone();
@@ -238,7 +239,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Reads a run of one block, which must be as long as another one.
+    /// Reads a run of one block, which must be as long as `like`.
     fn read(&mut self, moment: Moment, run: Run, like: Run) -> Result<Value, Fault> {
         let Process { memory, clock, .. } = &self.processes[moment.rank];
         let Buffer::Shared(owner) = run.buffer else { return memory.read(run) };
@@ -266,7 +267,7 @@ fn is_slot(run: Run) -> bool {
     matches!(run.buffer, Buffer::Shared(_))
 }
 
-/// The run whose length is known without having seen what was written to slots.
+/// Returns a run outside slots: its length is known without having seen what was written to slots.
 fn known_length<const N: usize>(runs: [Run; N]) -> Run {
     runs.into_iter().find(|&run| !is_slot(run)).expect("slots meet other memory only")
 }

@@ -1,23 +1,24 @@
-//! How results come about, told across runs: which expression of the ranks' contributions each is.
+//! Expressions of the ranks' contributions, by which results of different runs can be compared.
 
 use super::values::{Function, Value, Values};
 use std::collections::HashMap;
 
-/// An expression of ranks' contributions to one block, whichever that is.
+/// An expression of ranks' contributions to one block, whatever the number of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
     /// A rank's contribution.
     Contribution(usize),
-    /// What is combined of two others; the number by which [`Expressions`] knows it.
+    /// A combination of two expressions, by its number in [`Expressions`].
     Combined(usize),
 }
 
-/// The expressions met so far. Those of different runs are equal if operands, their places and what combines them are.
+/// The expressions so far. Those of different runs are equal if their operands, the operands' sides and the
+/// functions are.
 #[derive(Default)]
 pub struct Expressions(HashMap<(Expression, Expression, Function), usize>);
 
 impl Expressions {
-    /// The expression of a run's value.
+    /// Returns the expression of a run's value.
     pub(super) fn of(&mut self, values: &Values, value: Value) -> Expression {
         match values.parts(value) {
             Err(rank) => Expression::Contribution(rank),

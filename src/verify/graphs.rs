@@ -3,21 +3,22 @@
 use crate::algorithms::{Dimension, Edge, Graph, Neighbours, Stencil};
 use crate::random::Random;
 
-/// Beyond so many ranks all edges of a complete graph are more than a test can bear.
+/// With more ranks, the edges of a complete graph are too many for a test.
 const MOST_COMPLETE: usize = 64;
 
 /// The most destinations of a rank in a random graph.
 const MOST_DESTINATIONS: usize = 5;
 
-/// Every topology of a size that is tried.
+/// Returns every topology of `size` ranks that is tried.
 pub fn graphs(size: usize) -> Vec<Graph> {
     let grids = grids(size).into_iter().map(|grid| Graph::grid(&grid));
     let stencils = stencils(size).into_iter().map(Graph::of_stencil);
     grids.chain(stencils).chain(multigraphs(size)).collect()
 }
 
-/// Stencils of a size: all ranks that touch a rank, in two dimensions and three, with borders and without; and on a torus one whose
-/// offsets have no order in common with their opposites, with the rank itself and a neighbour that repeats.
+/// Returns stencils of `size` ranks: all ranks that touch a rank, in two dimensions and three, with borders
+/// and without. The last one, on a torus, has offsets in another order than their opposites, the rank itself
+/// and a repeated neighbour.
 pub fn stencils(size: usize) -> Vec<Stencil> {
     let width = divisor(size, size.isqrt());
     let depth = divisor(size / width, (size / width).isqrt());
@@ -33,12 +34,12 @@ pub fn stencils(size: usize) -> Vec<Stencil> {
     flat.chain(deep).map(|grid| Stencil::around(&grid)).chain([lopsided]).collect()
 }
 
-/// The largest divisor of a number up to a bound.
+/// Returns the largest divisor of a number up to a bound.
 fn divisor(number: usize, most: usize) -> usize {
     (1..=most).rev().find(|divisor| number.is_multiple_of(*divisor)).unwrap_or(1)
 }
 
-/// Grids of a size: one and two dimensions, those of length 1 among them, periodic and not.
+/// Returns grids of `size` ranks in one to three dimensions, some of length 1, periodic and not.
 pub fn grids(size: usize) -> Vec<Vec<Dimension>> {
     let width = divisor(size, size.isqrt());
     let shapes: [(&[usize], &[bool]); 6] = [
@@ -53,7 +54,7 @@ pub fn grids(size: usize) -> Vec<Vec<Dimension>> {
     shapes.map(|(lengths, periods)| lengths.iter().zip(periods).map(dimension).collect()).into()
 }
 
-/// Graphs of a size in which a rank may be its own neighbour, and a neighbour repeatedly.
+/// Returns graphs of `size` ranks in which a rank may be its own neighbour, and a neighbour may repeat.
 pub fn multigraphs(size: usize) -> Vec<Graph> {
     let nobody = Graph::new((0..size).map(|_| Neighbours::default()));
     let complete = Graph::new((0..size).map(|_| listed(0..size, 0..size)));
@@ -62,7 +63,7 @@ pub fn multigraphs(size: usize) -> Vec<Graph> {
     [nobody].into_iter().chain(complete).chain(random).chain([nearly_a_stencil(size)]).collect()
 }
 
-/// All ranks that touch a rank on a torus, but two ranks send each other one block more.
+/// All ranks that touch a rank on a torus; besides, two ranks send each other one block more.
 fn nearly_a_stencil(size: usize) -> Graph {
     let width = divisor(size, size.isqrt());
     let torus = [width, size / width].map(|length| Dimension { length, periodic: true });
@@ -81,7 +82,7 @@ fn nearly_a_stencil(size: usize) -> Graph {
     }))
 }
 
-/// Each rank sends to some ranks, which list their sources in an order of their own.
+/// Each rank sends to some ranks. These list their sources in a random order.
 fn directed(size: usize, seed: u64) -> Graph {
     let mut random = Random(seed);
     let destinations: Vec<Vec<usize>> = (0..size)
@@ -97,7 +98,7 @@ fn directed(size: usize, seed: u64) -> Graph {
     Graph::new(sources.into_iter().zip(destinations).map(|(from, to)| listed(from, to)))
 }
 
-/// Sources and destinations are the same everywhere, as `MPI_Graph_create` wants them.
+/// Each rank's sources are its destinations, as `MPI_Graph_create` requires.
 fn undirected(size: usize, seed: u64) -> Graph {
     let mut random = Random(seed);
     let mut peers = vec![Vec::new(); size];
@@ -122,7 +123,7 @@ fn listed(
 mod tests {
     use super::*;
 
-    /// Whether a graph has, on some rank, what `has` looks for.
+    /// Whether `has` holds for some rank of a graph.
     fn has(graph: &Graph, has: impl Fn(usize, &Neighbours) -> bool) -> bool {
         graph.all().enumerate().any(|(rank, own)| has(rank, own))
     }

@@ -1,4 +1,4 @@
-//! What a program must satisfy whose ranks learn lengths of blocks before the data move.
+//! Checks programs whose ranks learn lengths of blocks before the data move.
 
 use super::memory::{message_blocks, single_blocks};
 use super::violation::{Fault, Violation};
@@ -6,7 +6,7 @@ use crate::algorithms::Requirement;
 use crate::schedule::{Buffer, Message, Run, Schedule, Step};
 use std::collections::HashSet;
 
-/// Checks every program by itself, as far as the requirements of its algorithm ask for it.
+/// Checks every program by itself, as the requirements of its algorithm demand.
 pub fn check(requires: &[Requirement], schedules: &[Schedule]) -> Result<(), Violation> {
     for requirement in requires {
         let check = match requirement {
@@ -19,7 +19,7 @@ pub fn check(requires: &[Requirement], schedules: &[Schedule]) -> Result<(), Vio
     Ok(())
 }
 
-/// Who reads in a slot has to know how long it is.
+/// Refuses slots: a rank that reads in a slot has to know its length.
 fn lengths_come_by_messages(schedule: &Schedule) -> Result<(), Violation> {
     match schedule.slots {
         0 => each_block_is_written_once(schedule),
@@ -27,8 +27,9 @@ fn lengths_come_by_messages(schedule: &Schedule) -> Result<(), Violation> {
     }
 }
 
-/// Where each block is written once, what a program over lengths leaves in a block is the length of what a program over
-/// data brings there. Results are not read again, so that they may be kept elsewhere should they not fit.
+/// Checks that each block is written once. Then a program over lengths leaves in a block the length of what a
+/// program over data brings there. Also checks that results are not read: they may be kept elsewhere if they
+/// do not fit.
 fn each_block_is_written_once(schedule: &Schedule) -> Result<(), Violation> {
     let mut written = HashSet::new();
     for (position, step) in schedule.steps.iter().enumerate() {
@@ -43,8 +44,9 @@ fn each_block_is_written_once(schedule: &Schedule) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Only scratch blocks are padded, so that only they are equally long on all ranks. Through slots blocks pass as they are, and the lengths
-/// that come to a receive buffer by the same schedule must be those of the data.
+/// Checks that messages hold scratch blocks only: only these are padded, so that they are equally long on all
+/// ranks. Blocks pass slots unpadded, so the lengths that the same schedule brings to a receive buffer must
+/// be those of the data.
 fn messages_hold_scratch_blocks(schedule: &Schedule) -> Result<(), Violation> {
     if schedule.slots > 0 {
         each_block_is_written_once(schedule)?;
@@ -59,7 +61,7 @@ fn messages_hold_scratch_blocks(schedule: &Schedule) -> Result<(), Violation> {
     Ok(())
 }
 
-/// The blocks that a step reads and those that it writes.
+/// Returns the blocks that a step reads and those that it writes.
 fn accesses(step: &Step) -> (Vec<Run>, Vec<Run>) {
     let blocks = |message: &Message| message_blocks(message).collect();
     match step {

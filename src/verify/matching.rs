@@ -1,7 +1,7 @@
 //! Which receive takes which send.
 //!
-//! Messages between two ranks do not overtake each other and no receive is open to any sender, so the n-th send from
-//! one rank to another meets the n-th receive there, in whatever order the ranks run.
+//! Messages between two ranks do not overtake each other, and no receive has a wildcard source. So the n-th
+//! send from one rank to another meets the n-th receive there, in whatever order the ranks run.
 
 use super::program::check_fit;
 use super::violation::{Fault, Violation};
@@ -88,7 +88,8 @@ fn posts_by_channel(schedules: &[Schedule]) -> (Vec<Posted<'_>>, Vec<Posted<'_>>
     (sends, receives)
 }
 
-/// The next send and receive if they belong to one channel, else the one that has no counterpart.
+/// Returns the next send and receive if they belong to one channel. Fails with the one that has no
+/// counterpart.
 fn paired<'a>(
     send: Option<&'a Posted<'a>>,
     receive: Option<&'a Posted<'a>>,

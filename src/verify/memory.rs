@@ -9,9 +9,10 @@ pub struct Memory {
     buffers: [Blocks; Buffer::PRIVATE.len()],
 }
 
-/// Consecutive blocks, few of which may be used: an algorithm may keep one block of each of many copies of a vector in scratch.
+/// Consecutive blocks, of which few may be used: of many vector copies in scratch, an algorithm may use one
+/// block each.
 struct Blocks {
-    /// None before the first use of one of its blocks.
+    /// `None` before the first use of one of its blocks.
     pages: Vec<Option<Box<[Block; PAGE]>>>,
 }
 
@@ -19,7 +20,7 @@ const PAGE: usize = 32;
 
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// None before the first write.
+    /// `None` before the first write.
     value: Option<Value>,
     /// How many outstanding sends read the block.
     sends: u32,
@@ -42,7 +43,8 @@ impl Blocks {
 }
 
 impl Memory {
-    /// Memory of so many blocks in the send and the receive buffer and in scratch, none of which is defined.
+    /// Returns memory with `blocks` blocks in the send and in the receive buffer and `scratch` in scratch,
+    /// all undefined.
     pub fn new(blocks: usize, scratch: usize) -> Self {
         Memory { buffers: [blocks, blocks, scratch].map(Blocks::new) }
     }
@@ -117,12 +119,12 @@ impl Memory {
     }
 }
 
-/// The blocks of a run, each as a run of its own.
+/// Returns the blocks of a run, each as a run of its own.
 pub fn single_blocks(run: Run) -> impl Iterator<Item = Run> {
     run.indices().map(move |index| run.buffer.block(index))
 }
 
-/// The blocks of a message, each as a run of its own.
+/// Returns the blocks of a message, each as a run of its own.
 pub fn message_blocks(message: &Message) -> impl Iterator<Item = Run> {
     message.runs().flat_map(single_blocks)
 }

@@ -1,7 +1,7 @@
 //! Proves that algorithms made of calls perform their collective, if the collectives that they call do.
 //!
-//! All ranks are run together, element by element. An element is the list of inputs of which it was made, in the order in which
-//! they were combined; of zero bits the list is empty.
+//! Runs all ranks together, element by element. An element is the list of the inputs that were combined into
+//! it, in their order; an element of zero bits is the empty list.
 
 use crate::algorithms::{Algorithm, Area, Collective, Cut, Problem};
 use crate::engine::mock_up::{BoundCall, Deed, Deeds, Lengths, Side, Span};
@@ -10,13 +10,13 @@ use std::ops::Range;
 /// A rank and the number of an element of its input.
 type Input = (usize, usize);
 
-/// What an element holds; `None`: nothing that anybody has written.
+/// What an element holds; `None` if it was never written.
 type Value = Option<Vec<Input>>;
 
 /// The memory of a rank, by areas.
 struct Areas {
     areas: [Vec<Value>; 4],
-    /// Whether the result goes where the input of a reduce-scatter is.
+    /// Whether the result of a reduce-scatter goes where its input is.
     is_shared: bool,
 }
 
@@ -50,11 +50,11 @@ fn range(span: &Span) -> Range<usize> {
     span.first..span.first + span.elements
 }
 
-/// Where data are moved, an element of the caller's is so many of the units in memory of the algorithm's own, so that no length
-/// can stand for another.
+/// In collectives that do not reduce, an element of the caller is so many units of the algorithm's own
+/// memory, so that a length in one cannot pass for a length in the other.
 const UNITS: usize = 3;
 
-/// Verifies an algorithm made of calls whose blocks, or whose vector, have so many elements.
+/// Verifies an algorithm made of calls. Its blocks, or its vector, have `elements` elements.
 ///
 /// # Panics
 /// If it is not made of calls.
@@ -67,7 +67,7 @@ pub fn verify_calls(algorithm: &Algorithm, problem: &Problem, elements: usize) -
     verify_deeds(collective, problem, units * elements, (0..problem.size).map(deeds).collect())
 }
 
-/// The same with the caller's elements counted in units as well.
+/// Returns the deeds with the caller's elements counted in units as well.
 fn in_units(deeds: Deeds, units: usize) -> Deeds {
     let of = |area: Area| if matches!(area, Area::Send | Area::Recv) { units } else { 1 };
     let span = |span: Span| Span {
@@ -130,7 +130,7 @@ fn verify_deeds(
     check(collective, problem, elements, &mut memories)
 }
 
-/// What the blocks of a buffer of the caller's have together.
+/// Returns how many elements `blocks` blocks of a caller's buffer have together.
 fn elements_of(collective: Collective, blocks: usize, elements: usize) -> usize {
     match collective.cut() {
         Cut::Vector => elements * usize::from(blocks > 0),
@@ -184,7 +184,7 @@ fn within_rank(memory: &mut Areas, deed: &Deed) -> Result<(), String> {
     }
 }
 
-/// The operands combined in their order, element by element.
+/// Returns the operands combined in their order, element by element.
 fn combined(operands: &[Vec<Value>]) -> Result<Vec<Value>, String> {
     let elements = operands.first().map_or(0, Vec::len);
     if operands.iter().any(|operand| operand.len() != elements) {
@@ -247,7 +247,7 @@ impl Called<'_> {
         Ok(())
     }
 
-    /// MPI wants it of all ranks or of none, or where there is a root of that alone.
+    /// In MPI all ranks of a call are in place or none; where there is a root, only the root may be.
     fn check_in_place(&self, collective: Collective, root: usize) -> Result<(), String> {
         let in_place: Vec<bool> = self.calls.iter().map(|call| call.in_place).collect();
         let is_legal = match collective.is_rooted() {
@@ -257,7 +257,7 @@ impl Called<'_> {
         if is_legal { Ok(()) } else { Err(format!("{} is in place on some ranks", collective.name())) }
     }
 
-    /// What a rank contributes, block after block.
+    /// Returns what a rank contributes, block after block.
     fn input(&mut self, rank: usize) -> Result<Vec<Value>, String> {
         use Collective::*;
         let call = &self.calls[rank];
@@ -297,7 +297,7 @@ impl Called<'_> {
         if overlap { Err("its buffers overlap".into()) } else { Ok(()) }
     }
 
-    /// The part of a rank's input that is for another.
+    /// Returns the part of a rank's input that is for another rank.
     fn block(&self, from: usize, to: usize, inputs: &[Vec<Value>]) -> Vec<Value> {
         let call = &self.calls[from];
         let side = call.send.as_ref().or(call.recv.as_ref()).expect("it has sent");
@@ -305,7 +305,7 @@ impl Called<'_> {
             Some((counts, displacements)) => (displacements[to], counts[to]),
             None => {
                 let count = match call.collective {
-                    // It is that of the block of the result.
+                    // The count is that of the result's block.
                     Collective::ReduceScatterBlock => side.elements / self.calls.len(),
                     _ => side.count,
                 };
@@ -331,7 +331,7 @@ impl Called<'_> {
     }
 }
 
-/// Compares what the ranks end with with what the collective promises.
+/// Compares the results of the ranks with what the collective promises.
 fn check(
     collective: Collective,
     problem: &Problem,

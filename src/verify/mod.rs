@@ -1,13 +1,14 @@
 //! The verifier: proves for one problem that the schedules of all ranks together perform their collective.
 //!
-//! First each program is checked on its own (`program`), then every send is paired with its receive (`matching`).
-//! Then all ranks are run symbolically (`execution`): blocks hold values that know which inputs they were made of
-//! (`values`). At last the values in the receive buffers are compared with what the collective promises
-//! (`contract`). Where ranks learn lengths of blocks first, programs must keep to what that takes (`lengths`).
+//! First each program is checked on its own (`program`), then every send is paired with its receive
+//! (`matching`). Then all ranks are run symbolically (`execution`): blocks hold values that know which inputs
+//! they were made of (`values`). Finally the values in the receive buffers are compared with what the
+//! collective promises (`contract`). Programs whose ranks learn lengths of blocks first must satisfy more
+//! (`lengths`).
 //!
-//! No receive names a wildcard, data is captured when it is sent, and slots that ranks share (`slots`) are read and written in an
-//! order that messages and flags impose (`clock`), so the outcome does not depend on the order in which the ranks are run: one run
-//! stands for all.
+//! No receive has a wildcard, data is captured when it is sent, and messages and flags impose an order
+//! (`clock`) on the reads and writes of shared slots (`slots`). So the outcome does not depend on the order
+//! in which the ranks are run: one run stands for all.
 
 #![forbid(unsafe_code)]
 
@@ -65,7 +66,8 @@ pub fn verify_schedules(
     contract::check(collective, problem, ordered, &outcome)
 }
 
-/// By which expressions an algorithm comes to its results: the rank and the expression of each block of each result.
+/// Returns the expressions by which an algorithm comes to its results: the rank and the expression of each
+/// block.
 pub fn expressions(
     algorithm: &Algorithm,
     problem: &Problem,

@@ -1,4 +1,4 @@
-//! What there is to verify for an algorithm.
+//! The problems for which an algorithm is verified.
 
 use super::graphs::graphs;
 use crate::algorithms::{Algorithm, Cut, Graph, Nodes, Parameter, Problem};
@@ -6,18 +6,18 @@ use crate::algorithms::{Algorithm, Cut, Graph, Nodes, Parameter, Problem};
 /// Numbers of segments that are tried: none, even, odd, and more than a pipeline holds at a time.
 const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
 
-/// Windows that are tried.
+/// Values of [`Problem::window`] that are tried.
 const WINDOWS: [usize; 4] = [32, 1, 2, 5];
 
-/// Up to so many ranks are parted into two groups in every way.
+/// Up to so many ranks, every split into two groups is tried; beyond, a selection.
 const EVERY_SPLIT: usize = 20;
 
-/// Up to so many ranks every radix is tried where nodes are known; beyond, a selection.
+/// Up to so many ranks, every radix is tried for algorithms that take nodes; beyond, a selection.
 const EVERY_RADIX_ON_NODES: usize = 16;
 
-/// Every problem of a size that leads to a schedule of its own: each root, in place and not, each radix, several
-/// numbers of segments and topologies, as far as the algorithm makes a difference between them. For two groups, each way
-/// to part the ranks, or a selection of them.
+/// Returns every problem of `size` ranks that has a schedule of its own: each root, in place and not, each
+/// radix, several numbers of segments and topologies, as far as the algorithm distinguishes them. For
+/// inter-communicators, each split of the ranks into two groups, or a selection.
 pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
     match algorithm.is_for_two_groups() {
         true => splits(size).flat_map(|remote| problems_between(algorithm, size, remote)).collect(),
@@ -25,8 +25,8 @@ pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
     }
 }
 
-/// Numbers of ranks in the second group. It is never the larger one: what its ranks do with the first is what those
-/// would do with it ([`Algorithm::program`]).
+/// Returns numbers of ranks in the second group, which is never the larger one: a second group runs the
+/// programs of a first group, translated ([`Algorithm::program`]).
 fn splits(size: usize) -> impl Iterator<Item = usize> {
     let is_selected = move |remote: &usize| size <= EVERY_SPLIT || [1, size / 3, size / 2].contains(remote);
     (1..=size / 2).filter(is_selected)
@@ -50,7 +50,7 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
     let node_maps = node_maps(algorithm, size);
     let mut problems = Vec::new();
     for root in if algorithm.contract().is_rooted() { 0..size } else { 0..1 } {
-        // There is no call in place on an inter-communicator.
+        // Inter-communicators have no calls in place.
         let may_be_in_place = algorithm.contract().has_in_place() && remote == 0;
         for in_place in [false, true].into_iter().take(1 + usize::from(may_be_in_place)) {
             for radix in radices(algorithm, &base) {
@@ -70,7 +70,7 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
     problems
 }
 
-/// The radices that are tried.
+/// Returns the radices that are tried.
 fn radices(algorithm: &Algorithm, base: &Problem) -> Vec<usize> {
     let size = base.size;
     match algorithm.parameters.contains(&Parameter::Radix) {
@@ -80,8 +80,8 @@ fn radices(algorithm: &Algorithm, base: &Problem) -> Vec<usize> {
     }
 }
 
-/// Ways to place ranks on nodes, as far as they matter: all on one, each on its own, several neighbours on each, in
-/// turn, and ever more neighbours.
+/// Returns placements of ranks on nodes, for algorithms that take nodes: all on one, each on its own, several
+/// neighbours on each, in turn, and ever more neighbours.
 fn node_maps(algorithm: &Algorithm, size: usize) -> Vec<Nodes> {
     let node_of: [fn(usize) -> usize; 6] =
         [|rank| rank, |rank| rank / 2, |rank| rank / 3, |rank| rank / 4, |rank| rank % 3, usize::isqrt];

@@ -26,9 +26,9 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
     Ok(())
 }
 
-/// Whether blocks can be moved one by one. Blocks that differ in size only fit blocks of the same number, or scratch
-/// blocks that hold a copy of them. Those of an alltoall and of a reduce_scatter_block are all alike; where pairs of ranks
-/// or edges differ, the result shows whether a block came to its own place.
+/// Checks that blocks can be moved one by one. Blocks that differ in size only fit blocks of the same number,
+/// or scratch blocks that hold a copy of them. Those of an alltoall and of a reduce_scatter_block are all
+/// alike. Where pairs of ranks or edges differ, the result shows whether a block came to its own place.
 pub fn check_fit(
     collective: Collective,
     blocks: usize,
@@ -44,7 +44,7 @@ pub fn check_fit(
     }
 }
 
-/// For each block which of so many sizes it has.
+/// Returns for each block which of `shapes` sizes it has.
 fn shape(runs: impl Iterator<Item = Run>, shapes: usize) -> impl Iterator<Item = usize> {
     runs.flat_map(|run| run.indices()).map(move |index| index % shapes)
 }
@@ -65,10 +65,11 @@ impl Rules<'_> {
         if schedule.blocks != self.blocks {
             return Err(Fault::Blocks(schedule.blocks, self.blocks));
         }
-        match (schedule.slots, schedule.slot_kind) == (self.slots, self.slot_kind) {
+        let (found, expected) = ((schedule.slots, schedule.slot_kind), (self.slots, self.slot_kind));
+        match found == expected {
             true if self.slots > 0 && self.problem.remote > 0 => Err(Fault::SlotsOfTwoGroups),
             true => Ok(()),
-            false => Err(Fault::Slots(schedule.slots, self.slots)),
+            false => Err(Fault::Slots(found, expected)),
         }
     }
 
@@ -171,7 +172,8 @@ impl Rules<'_> {
         if parts(named.start) || parts(named.end) { Err(Fault::Parted(run)) } else { Ok(()) }
     }
 
-    /// Which block a slot holds shows when it is read, unless it bears the number of the block.
+    /// Checks that blocks fit. Only a read shows which block a slot holds, unless the slot has the number of
+    /// the block.
     fn check_fit(&self, source: Run, target: Run) -> Result<(), Fault> {
         let checked = match self.slot_kind != SlotKind::Together && (is_slot(source) || is_slot(target)) {
             true if source.count == target.count => Ok(()),
@@ -185,7 +187,7 @@ impl Rules<'_> {
         if (slot as usize) < self.slots { Ok(()) } else { Err(Fault::NoSlot(slot, self.slots)) }
     }
 
-    /// Whether a rank sees the slots of another one. If nothing is known of nodes, all are on one.
+    /// Checks that a rank sees the slots of another one. If nothing is known of nodes, all ranks are on one.
     fn check_owner(&self, rank: usize, owner: u32) -> Result<(), Fault> {
         let nodes = &self.problem.nodes;
         match owner as usize {
@@ -205,18 +207,18 @@ fn check_private(message: &Message) -> Result<(), Fault> {
     slot.map_or(Ok(()), |run| Err(Fault::SlotInMessage(run)))
 }
 
-/// What a slot tells the place of can be copied only.
+/// Refuses lent slots: they hold the place of a block, which can be copied only.
 fn check_not_lent(kind: SlotKind, runs: &[Run]) -> Result<(), Fault> {
     let lent = runs.iter().find(|&&run| kind == SlotKind::Lent && is_slot(run));
     lent.map_or(Ok(()), |&run| Err(Fault::LentReduced(run)))
 }
 
-/// How long a slot is, is told by what it meets.
+/// Refuses steps between slots alone: the other run tells how long a slot is.
 fn check_any_private(runs: &[Run]) -> Result<(), Fault> {
     if runs.iter().all(|&run| is_slot(run)) { Err(Fault::OnlySlots(runs[0])) } else { Ok(()) }
 }
 
-/// No flag is raised more often than flags can count.
+/// Checks that no flag is raised more often than flags can count.
 fn check_flags(schedule: &Schedule) -> Result<(), Violation> {
     let mut times = vec![0; schedule.slots];
     for (position, step) in schedule.steps.iter().enumerate() {
@@ -234,7 +236,7 @@ fn check_disjoint(first: Run, second: Run) -> Result<(), Fault> {
     if first.overlaps(second) { Err(Fault::Overlap(first, second)) } else { Ok(()) }
 }
 
-/// Posts are numbered in program order, and each is waited for once, after it was posted.
+/// Checks that posts are numbered in program order, and that each is waited for once, after it was posted.
 fn check_posts(schedule: &Schedule) -> Result<(), Violation> {
     let mut posts = Posts::default();
     for (position, step) in schedule.steps.iter().enumerate() {
@@ -251,7 +253,7 @@ fn check_posts(schedule: &Schedule) -> Result<(), Violation> {
     }
 }
 
-/// For each post so far the step that posted it, until it is waited for.
+/// For each post so far, the step that posted it, until a wait for the post.
 #[derive(Default)]
 struct Posts(Vec<Option<usize>>);
 

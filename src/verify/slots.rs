@@ -1,4 +1,4 @@
-//! The slots that ranks share: what they hold, who has used them when, and what was known when their flags were raised.
+//! The slots that ranks share: their content, their uses, and what had happened before flags were raised.
 
 use super::clock::{Clock, Moment};
 use super::values::Value;
@@ -11,29 +11,28 @@ pub struct Slots(Vec<Vec<Slot>>);
 /// What was written to a slot.
 #[derive(Clone, Copy)]
 pub struct Content {
-    /// The value.
     pub value: Value,
-    /// A block of other memory that is as long.
+    /// A block outside the slots that is as long.
     pub like: Run,
 }
 
 #[derive(Clone, Default)]
 struct Slot {
-    /// What it holds, and since when.
+    /// What it holds, and the step that wrote it.
     content: Option<(Content, Moment)>,
-    /// The last read of each rank since then.
+    /// The last read of each rank since that write.
     reads: Vec<Moment>,
     /// For each time that the flag was raised, what had happened before.
     notifications: Vec<Clock>,
 }
 
 impl Slots {
-    /// So many for each of so many ranks, none of which holds anything.
+    /// Returns `slots` empty slots for each of `ranks` ranks.
     pub fn new(ranks: usize, slots: usize) -> Self {
         Slots(vec![vec![Slot::default(); slots]; ranks])
     }
 
-    /// Reads a run of one slot, which must have been written before.
+    /// Reads a run of one slot. Its write must have happened before.
     pub fn read(&mut self, owner: u32, run: Run, moment: Moment, before: &Clock) -> Result<Content, Fault> {
         let slot = self.slot(owner, run.first);
         let (content, written) = slot.content.ok_or(Fault::Undefined(run))?;
@@ -45,7 +44,7 @@ impl Slots {
         Ok(content)
     }
 
-    /// Writes a run of one slot. Whoever reads what it held must have done so before.
+    /// Writes a run of one slot. All reads of its old content must have happened before.
     pub fn write(
         &mut self,
         owner: u32,
@@ -68,7 +67,7 @@ impl Slots {
         self.slot(owner as u32, slot).notifications.push(before.clone());
     }
 
-    /// What had happened before the flag of a slot was raised for the given time, if it was.
+    /// Returns what had happened before the flag of a slot was raised for the given time, if it was.
     pub fn notification(&self, owner: u32, slot: u32, times: u32) -> Option<&Clock> {
         self.0[owner as usize][slot as usize].notifications.get(times as usize - 1)
     }

@@ -1,4 +1,4 @@
-//! Symbolic values of blocks: inputs, and what is combined of them.
+//! Symbolic values of blocks: inputs, and combinations of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,23 +7,24 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value(u32);
 
-/// All values of one run. The first `ranks · blocks` are the inputs, the others are combined of earlier ones.
+/// All values of one run. The first `ranks · blocks` are the inputs, the others are combinations of earlier
+/// ones.
 pub struct Values {
     /// Each rank as a set of its own.
     ranks: Vec<Ranks>,
     blocks: usize,
     combined: Vec<Combined>,
-    /// By their operands and what combined them, the first value of each form.
+    /// The first value of each form, by the forms of its operands and the function that combined them.
     forms: HashMap<(Value, Value, Function), Value>,
 }
 
-/// By which of an operator's functions operands are combined. They need not give the same bits, as the maximum of a number
-/// and a NaN may show.
+/// Which of an operator's functions combines operands. They need not give the same bits, as the maximum of a
+/// number and a NaN may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
-    /// The one that leaves the result where the right operand was.
+    /// The function that leaves the result where the right operand was.
     TwoBuffers,
-    /// The one that leaves it in a third place; it serves where an operand is in a slot that must stay as it is.
+    /// The function that leaves the result in a third place: an operand in a slot must stay as it is.
     ThreeBuffers,
 }
 
@@ -35,24 +36,24 @@ struct Combined {
     /// The first value that is the same expression.
     form: Value,
     contributors: Ranks,
-    /// Whether the operands, from left to right, are those of consecutive ascending ranks.
+    /// Whether the operands, from left to right, come from consecutive ascending ranks.
     ascending: bool,
 }
 
 impl Values {
-    /// The inputs of `ranks` ranks, each of so many blocks.
+    /// Returns the inputs of `ranks` ranks, each of `blocks` blocks.
     pub fn new(ranks: usize, blocks: usize) -> Self {
         let ranks = (0..ranks).map(|rank| Ranks::range(rank..rank + 1)).collect();
         Values { ranks, blocks, combined: Vec::new(), forms: HashMap::new() }
     }
 
-    /// A rank's input block.
+    /// Returns a rank's input block.
     pub fn input(&self, rank: usize, block: usize) -> Value {
         Value((rank * self.blocks + block) as u32)
     }
 
-    /// `left ⊕ right`, unless they have a contribution in common, or are of different blocks of the ranks' vectors. The latter may meet where all
-    /// blocks are as long as each other.
+    /// Returns `left ⊕ right`; `None` if they have a contribution in common, or are of different blocks of
+    /// the ranks' vectors. Different blocks may meet where all blocks are equally long.
     pub fn combine(&mut self, left: Value, right: Value, function: Function) -> Option<Value> {
         let block = Some(self.block(left)).filter(|&block| block == self.block(right))?;
         let contributors = self.contributors(left).disjoint_union(self.contributors(right))?;
@@ -76,8 +77,8 @@ impl Values {
         self.combined(value).is_none_or(|combined| combined.ascending)
     }
 
-    /// Whether the values are one and the same expression. Exchanged operands make a difference: even an operator that
-    /// commutes need not give the same bits then, as the maximum of a number and a NaN shows.
+    /// Whether the values are the same expression. Exchanged operands make a difference: even an operator
+    /// that commutes may then give other bits, as the maximum of a number and a NaN shows.
     pub fn are_alike(&self, first: Value, second: Value) -> bool {
         self.form(first) == self.form(second)
     }
@@ -87,7 +88,8 @@ impl Values {
         self.combined(value).map_or(value.0 as usize % self.blocks, |combined| combined.block)
     }
 
-    /// The operands that it was combined of, left and right, and by what; `Err`: it is this rank's input.
+    /// Returns the left and the right operand, and the function that combined them. `Err`: it is this rank's
+    /// input.
     pub fn parts(&self, value: Value) -> Result<(Value, Value, Function), usize> {
         let combined = self.combined(value).ok_or(value.0 as usize / self.blocks)?;
         Ok((combined.left, combined.right, combined.function))
@@ -147,7 +149,7 @@ impl Ranks {
     }
 
     fn disjoint_union(&self, other: &Ranks) -> Option<Ranks> {
-        // So it is nearly always.
+        // The usual case.
         if let ([left], [right]) = (&self.0[..], &other.0[..])
             && left.end == right.start
         {

@@ -1,6 +1,6 @@
 //! What can be wrong with a set of schedules.
 
-use crate::schedule::{MOST_TIMES, Message, Post, Run, Step};
+use crate::schedule::{MOST_TIMES, Message, Post, Run, SlotKind, Step};
 use std::fmt;
 
 /// A proof that a set of schedules is wrong.
@@ -8,30 +8,29 @@ use std::fmt;
 pub struct Violation {
     /// The rank whose program is at fault.
     pub rank: usize,
-    /// Position of the faulty step in its program; none if the program as a whole is at fault.
+    /// Position of the faulty step in its program; `None` if the program as a whole is at fault.
     pub step: Option<usize>,
-    /// What is wrong.
     pub fault: Fault,
 }
 
-/// What is wrong.
+/// A fault of one program, or of several together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// There are so many schedules instead of one for each rank.
     ScheduleCount(usize),
-    /// The schedule is that of this rank among so many.
+    /// The header of a schedule has this rank and this number of ranks, which are wrong.
     Identity(usize, usize),
-    /// The buffers are cut into so many blocks instead of so many.
+    /// The number of blocks of the buffers: found, expected.
     Blocks(usize, usize),
-    /// Each rank has so many slots instead of so many.
-    Slots(usize, usize),
-    /// The ranks of two groups have no slots in common.
+    /// The number of slots of each rank and their kind: found, expected.
+    Slots((usize, SlotKind), (usize, SlotKind)),
+    /// Slots in an inter-communicator, whose two groups share no memory.
     SlotsOfTwoGroups,
-    /// Slots where lengths of blocks are learned first.
+    /// Slots in a program whose ranks learn lengths of blocks first.
     SlotsOfUnknownLengths,
-    /// There is no such slot among so many.
+    /// There is no slot of this number; there are so many.
     NoSlot(u32, usize),
-    /// The rank is on another node, so its slots are not seen.
+    /// The rank is on another node, so its slots are not visible.
     OtherNode(usize),
     /// A flag cannot be raised or awaited so many times.
     Times(u32),
@@ -39,21 +38,21 @@ pub enum Fault {
     SlotInMessage(Run),
     /// What lies in the memory of another rank can be copied, but not reduced.
     LentReduced(Run),
-    /// Nothing tells how long these slots are, for they meet others only.
+    /// A step has slots only, so nothing tells how long they are.
     OnlySlots(Run),
     /// The slots of another rank must not be written.
     NotOwner(Run),
     /// What a slot holds does not fit.
     SlotMisfit(Run, Misfit),
-    /// A slot is read that this rank has written in this step, but nothing says that this happened before.
+    /// A slot is read that this rank writes in this step, but nothing orders the write before the read.
     UnorderedRead(Run, usize, usize),
-    /// A slot is written whose content this rank reads in this step, but nothing says that this happened before.
+    /// A slot is written that this rank reads in this step, but nothing orders the read before the write.
     UnorderedWrite(Run, usize, usize),
-    /// A post bears this number instead of that.
+    /// The number of a post: found, expected.
     PostNumber(Post, Post),
     /// There is no such peer.
     Peer(u32),
-    /// A wait for what is not yet posted.
+    /// A wait for a post that is not yet posted.
     NotPosted(Post),
     /// A second wait for the same post.
     WaitedTwice(Post),
@@ -65,13 +64,13 @@ pub enum Fault {
     SendBufferWritten(Run),
     /// These blocks do not exist.
     OutOfRange(Run),
-    /// A rank knows how long these blocks are only together with others.
+    /// A rank knows the length of these blocks only together with others.
     Parted(Run),
     /// These runs must not overlap.
     Overlap(Run, Run),
     /// Source and target of a copy, or operand and target of a reduction, do not fit.
     Misfit(Misfit),
-    /// The sender's message, posted by this rank in this step, does not fit the receiver's.
+    /// The message that this rank sends in this step does not fit its receive.
     MessageMisfit(usize, usize, Misfit),
     /// A reduction in a collective that has no operator.
     NoOperator,
@@ -87,33 +86,31 @@ pub enum Fault {
     WrittenWhileReceived(Run, Post),
     /// A block is written while it is sent.
     WrittenWhileSent(Run),
-    /// One message is to be received into the same block twice.
+    /// One receive has the same block twice.
     ReceivedTwice(Run),
-    /// A block is written a second time, so that it need not keep its length.
+    /// A block is written a second time, so that its length may change.
     WrittenTwice(Run),
     /// A block of the receive buffer is read after it was written, although it may not hold all of the data.
     ResultRead(Run),
     /// A message holds these blocks, which are not padded.
     Unpadded(Run),
-    /// A barrier is left without having heard of the rank.
+    /// A rank leaves the barrier without having heard of this rank.
     Unheard(usize),
     /// The left and the right operand have a contribution in common, or are of different blocks.
     CannotCombine(Run, String, String),
-    /// At the end a block holds this instead of that.
+    /// What a block holds at the end: found, expected.
     Result(Run, String, String),
     /// At the end a block holds contributions combined in another order than that of the ranks.
     Order(Run, String),
-    /// At the end a block holds this, but that on the first rank of the group, so that rounding may give different
-    /// results.
+    /// What a block holds at the end, and what it holds on the first rank of the group. The expressions
+    /// differ, so rounding may give different results.
     Association(Run, String, String),
 }
 
 /// Blocks that cannot be moved to other blocks one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// From where.
     pub source: Message,
-    /// To where.
     pub target: Message,
 }
 
@@ -146,7 +143,9 @@ impl fmt::Display for Fault {
             Fault::ScheduleCount(count) => write!(formatter, "there are {count} schedules"),
             Fault::Identity(rank, size) => write!(formatter, "the schedule is that of rank {rank} of {size}"),
             Fault::Blocks(found, expected) => write!(formatter, "{found} blocks instead of {expected}"),
-            Fault::Slots(found, expected) => write!(formatter, "{found} slots instead of {expected}"),
+            Fault::Slots(found, expected) => {
+                write!(formatter, "{} instead of {}", slots(*found), slots(*expected))
+            }
             Fault::SlotsOfTwoGroups => write!(formatter, "slots between two groups"),
             Fault::SlotsOfUnknownLengths => {
                 write!(formatter, "slots, although lengths of blocks have to be learned first")
@@ -226,8 +225,12 @@ impl fmt::Display for Fault {
     }
 }
 
+fn slots((number, kind): (usize, SlotKind)) -> String {
+    kind.name().map_or_else(|| format!("{number} slots"), |name| format!("{number} slots {name}"))
+}
+
 impl Fault {
-    /// The other steps that it is about, each with its rank.
+    /// Returns the other steps that it is about, each with its rank.
     pub fn others(&self) -> Vec<(usize, usize)> {
         match self {
             Fault::UnorderedRead(_, rank, step)

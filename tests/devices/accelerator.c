@@ -1,4 +1,4 @@
-/* A component of Open MPI's framework for accelerators whose device is the memory of memory.c. */
+/* A component of Open MPI's accelerator framework. Its device is the memory of memory.c. */
 
 #include "opal_config.h"
 
@@ -53,7 +53,7 @@ static int count_devices(int *number)
 }
 #endif
 
-/* For whatever else Open MPI may want of a device; whatever its arguments are. */
+/* For everything else that Open MPI may want of a device, with any arguments. */
 static int is_not_there(void) { return OPAL_ERR_NOT_SUPPORTED; }
 #define NOT_THERE (void *) is_not_there
 

@@ -1,4 +1,4 @@
-/* The functions of CUDA's driver that tell where memory is and copy it, for the memory of memory.c. */
+/* The functions of CUDA's driver that find and copy memory, for the memory of memory.c. */
 
 #include "memory.h"
 
@@ -24,8 +24,9 @@ int cuMemcpy(uintptr_t target, uintptr_t source, size_t bytes)
     return SUCCESS;
 }
 
-/* What the driver knows of the host's memory. To give such memory back before the driver has forgotten it is an error that shows late: the
- * driver goes on to use pages that are no longer there. Here it ends the program, as soon as other memory stands at the same address. */
+/* The host memory that the driver has registered. Freeing such memory before it is unregistered is an error with late
+ * effects, because the driver goes on to use the missing pages. Here the program ends as soon as other memory at the
+ * same address is registered. */
 static struct {
     uintptr_t start;
     size_t bytes;

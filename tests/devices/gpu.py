@@ -1,7 +1,9 @@
-"""Collectives on a GPU's memory: mpiexec -n 4 python3 gpu.py [--times]; takes mpi4py and CuPy, and a GPU that all ranks share or see.
+"""Collectives on a GPU's memory: mpiexec -n 4 python3 gpu.py [--times]. Needs mpi4py, CuPy, and a GPU that all ranks
+share or see.
 
-Each collective, blocking and not, has its buffers on the device at all ranks, at some, and at none. What it must give is computed by NumPy.
-With --times, it shows instead how long calls on the device's memory and on the host's take.
+Each collective, blocking and non-blocking, has its buffers on the device on all, some or no ranks. NumPy computes the
+expected results.
+With --times, the program prints how long calls on the device's and on the host's memory take.
 """
 
 import sys
@@ -15,12 +17,12 @@ world = MPI.COMM_WORLD
 rank, size = world.rank, world.size
 ranks = range(size)
 
-# Which ranks have their buffers on the device.
+# Ranks with buffers on the device.
 PLACES = {"no rank": lambda rank: False, "all ranks": lambda rank: True, "odd ranks": lambda rank: rank % 2 == 1, "rank 0": lambda rank: rank == 0}
 
 
 def of(sender, elements, dtype, salt=0):
-    """What a rank gives: small whole numbers, so that sums are exact in any order."""
+    """Returns a rank's data: small whole numbers, so that sums are exact in any order."""
     return ((numpy.arange(elements) * 7 + sender * 13 + salt * 5) % 50).astype(dtype)
 
 
@@ -33,7 +35,7 @@ def offsets(counts):
 
 
 def collectives(n, dtype):
-    """For each collective: its name, what the rank sends, the elements that it receives, its arguments, and what it must receive."""
+    """Yields for each collective: name, data to send, number of elements to receive, arguments, and expected result."""
     one = [of(sender, n, dtype) for sender in ranks]
     wide = [of(sender, n * size, dtype) for sender in ranks]
     mine, all_of_mine = one[rank], wide[rank]
@@ -54,7 +56,7 @@ def collectives(n, dtype):
         yield "Gather", mine, n * size, lambda send, recv, root=root: (send, recv, root), numpy.concatenate(one) if is_root else None
         yield "Scatter", all_of_mine, n, lambda send, recv, root=root: (send, recv, root), block(root, rank)
 
-    # Blocks of different lengths, some of them empty.
+    # Blocks of different lengths; some are empty.
     mpi_type, width = MPI._typedict[numpy.dtype(dtype).char], numpy.dtype(dtype).itemsize
     counts = [n + other if other % 3 else 0 for other in ranks]
     some = [of(sender, counts[sender], dtype) for sender in ranks]
@@ -126,7 +128,7 @@ def run(results, place, n, dtype):
 
 
 def several(results, place, n, dtype):
-    """Calls that overlap."""
+    """Tests calls in flight together."""
     sent = [on(place, of(rank, n, dtype, salt)) for salt in range(4)]
     recv = [on(place, numpy.zeros(n, dtype)) for _ in sent]
     wait_for_device()
@@ -136,7 +138,7 @@ def several(results, place, n, dtype):
 
 
 def started_again(results, place, n, dtype):
-    """A persistent call, each time with other data."""
+    """Restarts a persistent call, each time with other data."""
     sent, recv = on(place, numpy.zeros(n, dtype)), on(place, numpy.zeros(n, dtype))
     request = world.Allreduce_init(sent, recv)
     for salt in range(3):
@@ -149,7 +151,7 @@ def started_again(results, place, n, dtype):
 
 
 def times():
-    """The slowest rank's least time of a call, in microseconds."""
+    """Prints the slowest rank's least time of a call, in microseconds."""
     for name, lengths in ("Allreduce", (8, 4096, 1 << 16, 1 << 20, 1 << 24)), ("Bcast", (8, 1 << 16, 1 << 24)), ("Allgather", (8, 1 << 16, 1 << 22)), ("Alltoall", (8, 1 << 16, 1 << 22)):
         for bytes_ in lengths:
             device, host = (time_of(name, max(bytes_ // 4, 1), module) for module in (cupy, numpy))

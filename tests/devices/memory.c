@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The same pages twice: without any right where the device has them, and for reading and writing. */
+/* The same pages at two addresses: the device's, without access rights, and the twin for reading and writing. */
 typedef struct region {
     char *address, *twin;
     size_t bytes;
@@ -61,7 +61,7 @@ void device_memory_free(void *address)
     free(freed);
 }
 
-/* Where the memory at an address can be touched. */
+/* Returns the address at which the program can access the memory. */
 static char *touchable(const void *address)
 {
     char *found = (char *) address;

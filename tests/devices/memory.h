@@ -1,15 +1,16 @@
-/* Memory of a device that is none: whoever touches it at its addresses ends, as a processor does that touches a GPU's. */
+/* Simulated memory of a device. Access at its addresses ends the process, as a processor's access to a GPU's memory
+   would. */
 #ifndef DEVICES_MEMORY_H
 #define DEVICES_MEMORY_H
 
 #include <stddef.h>
 
-/* Memory for so many bytes; the same memory stands at *twin, where the tests read and write it. NULL if there is none. */
+/* Allocates memory. The tests read and write the same memory at *twin. Returns NULL if there is not enough. */
 void *device_memory_new(size_t bytes, void **twin);
 void device_memory_free(void *address);
-/* Whether an address is one of the device's. */
+/* Whether an address belongs to the device. */
 int device_memory_holds(const void *address);
-/* Copies from and to memory of the device or of the host. */
+/* Copies between any memory of the device and the host. */
 void device_memory_copy(void *target, const void *source, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* More communicators than leave room for as many private ones, with collectives on each; and attributes, which nobody but the program
- * copies. */
+/* More communicators than can have a private one each, with collectives on each. Also attributes: only the
+ * program's own duplication may copy them. */
 
 #include <mpi.h>
 #include <stdio.h>

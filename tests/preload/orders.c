@@ -1,5 +1,5 @@
-/* Collectives that do not block begin on some ranks before a barrier of all ranks, and on others after it. Whatever an implementation
- * learns in that barrier, the ranks must come to the same decisions for them. */
+/* Non-blocking collectives begin before a barrier on some ranks, and after it on others. Whatever an
+ * implementation learns in the barrier, all ranks must make the same decisions for the collectives. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         for (int j = 0; j < count; j++) {
             vector[j] = rank + j;
         }
-        /* Only the first barrier of a job teaches anything. */
+        /* An implementation learns only in a job's first barrier. */
         const int is_early = 0 == (rank + i) % size;
         if (!is_early) {
             MPI_Barrier(MPI_COMM_WORLD);

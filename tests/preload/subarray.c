@@ -1,5 +1,5 @@
-/* Collectives on long elements with gaps take several times as long as on plain bytes: each element is packed once. Packed for each
- * stripe, they would take thousands of times as long. */
+/* Collectives on long elements with gaps take several times as long as on plain bytes, because each element
+ * is packed once. If each stripe packed its element anew, they would take thousands of times as long. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ typedef double block[PLANES][ROWS][2 * COLUMNS];
 static block sent[MOST_RANKS], received[MOST_RANKS];
 static int rank, size;
 
-/* Of how many blocks a collective consists at a rank. */
+/* The number of blocks that a rank sends or receives in a collective. */
 typedef enum { NONE, ONE, ALL } share;
 
 typedef struct {
@@ -47,7 +47,7 @@ static void scatter(void *from, void *to, int count, MPI_Datatype type)
     MPI_Scatter(from, count, type, to, count, type, 0, MPI_COMM_WORLD);
 }
 
-/* Blocks of equal lengths, in the places where the calls above have them. */
+/* Counts and places of equal blocks, laid out as in the calls above. */
 static const int *counts_of(int count)
 {
     static int counts[MOST_RANKS];
@@ -112,7 +112,7 @@ static double median_time(const collective *which, int count, MPI_Datatype type)
     return times[REPETITIONS / 2];
 }
 
-/* What a rank sends in its block of that number. */
+/* Returns an element of a sender's block. */
 static double value(int sender, int number, int place)
 {
     return place + 1e7 * (sender + 10 * number);

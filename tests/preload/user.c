@@ -1,5 +1,5 @@
-/* A program that knows nothing of rustcoll: blocking collectives on several communicators, with derived datatypes and in place, some
- * that do not block, persistent ones, and messages while others are under way. */
+/* A program that knows nothing of rustcoll: blocking collectives on several communicators, with derived
+ * datatypes and in place; non-blocking and persistent ones; and messages while collectives are in flight. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void parts(void)
     MPI_Comm_free(&half);
 }
 
-/* A rank must go on with its part of a collective while it waits for a message of another one. */
+/* While a rank waits for a message of another rank, its part of a collective must go on. */
 static void under_way(void)
 {
     int value = 0 == rank ? 42 : 0, token = 0;

@@ -1,5 +1,5 @@
-/* In every call of MPI's that waits or looks, operations of a rank that are under way go on: the other side answers only when the
- * operation has ended at all ranks. A call in which they do not go on never ends; an alarm ends the job then and names the call. */
+/* A rank's operations must go on in every MPI call that waits or tests. The other side answers only once the operation
+ * has ended on all ranks, so a call without progress never ends. An alarm then ends the job and names the call. */
 
 #include <mpi.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ static void give_up(int number)
     _exit(1);
 }
 
-/* How rank 1 gets the message of rank 0: all of these end with the message received. */
+/* The ways in which rank 1 gets the message of rank 0. Each ends with the received message. */
 static int message;
 
 static void receive_probed(void) { MPI_Recv(&message, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }

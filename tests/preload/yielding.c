@@ -1,5 +1,5 @@
-/* Loaded before an MPI whose processes wait without letting others run (Debian's MPICH over UCX): on fewer processors than processes
- * they would wait for each other. */
+/* Preloaded into an MPI whose processes wait without letting others run (Debian's MPICH over UCX). With fewer
+ * processors than processes, they would wait for each other. */
 
 #include <dlfcn.h>
 #include <sched.h>

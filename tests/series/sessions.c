@@ -1,4 +1,4 @@
-/* MPI starts and ends twice in one process: each time the calls of that time alone are reported. */
+/* MPI starts and ends twice in one process. Each report must contain only the calls of its own time. */
 
 #include <mpi.h>
 #include <stdio.h>

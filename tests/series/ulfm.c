@@ -1,7 +1,8 @@
-/* Processes fail in the middle of collectives, and the others go on: ulfm SEED KILLS. In each round the ranks of a communicator repeat a
- * collective, one of them ends itself after some microseconds, and the survivors must get MPI_ERR_PROC_FAILED or MPI_ERR_REVOKED; until then
- * all results must be right. Then they shrink the communicator, check collectives on the new one, and lose the next rank there. The seed
- * decides who fails, in which collective, and when. Prints "all results are right" once all is done, and where a rank waits too long. */
+/* Processes fail during collectives, and the others go on. Usage: ulfm SEED KILLS. In each round the ranks of a
+ * communicator repeat a collective. One rank ends itself after some microseconds. The survivors must get
+ * MPI_ERR_PROC_FAILED or MPI_ERR_REVOKED; until then all results must be right. Then they shrink the communicator,
+ * check collectives on the new one, and lose the next rank there. The seed selects the victim, the collective and the
+ * time. The program prints "all results are right" at the end, and a message if a rank hangs. */
 
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -16,10 +17,11 @@
 enum { ALLREDUCE, BCAST, ALLTOALL, BARRIER, COLLECTIVES };
 enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
-/* How the survivors go on: the first one that gets an error revokes the communicator, or each waits for its own. */
+/* The survivors' reaction: either the first rank with an error revokes the communicator, or each waits for its own
+   error. */
 enum { REVOKES, WAITS, ENDINGS };
 
-/* Seconds without a new call after which a rank says that it hangs. */
+/* Seconds without a new call after which a rank reports that it hangs. */
 enum { LIMIT = 30 };
 
 static const char *const collectives[] = {"allreduce", "bcast", "alltoall", "barrier"};
@@ -85,7 +87,7 @@ static void expect(int is_right, const char *what)
     }
 }
 
-/* What a communicator's ranks have in common, and its buffers. */
+/* A communicator and its buffers on this rank. */
 typedef struct place {
     MPI_Comm communicator;
     int rank, size, calls;
@@ -125,7 +127,7 @@ static void check(const place_t *place, const round_t *round)
     }
 }
 
-/* Calls a collective in one of its forms: CALL(name, Name, arguments). */
+/* The arguments of the collectives, which are the same in all forms. */
 #define BUFFERS_ALLREDUCE place->send, place->recv, round->count, MPI_INT64_T, MPI_SUM, place->communicator
 #define BUFFERS_BCAST place->recv, round->count, MPI_INT64_T, round->root, place->communicator
 #define BUFFERS_ALLTOALL place->send, round->count, MPI_INT64_T, place->recv, round->count, MPI_INT64_T, place->communicator
@@ -192,7 +194,7 @@ static int call(place_t *place, const round_t *round)
     return MPI_SUCCESS != error ? error : MPI_Wait(&place->persistent, MPI_STATUS_IGNORE);
 }
 
-/* One call with a right result, or an error of those that a failure may bring about. */
+/* Makes one call. The result must be right, or the error one of a failed process. */
 static int perform(place_t *place, const round_t *round)
 {
     place->calls++;
@@ -238,7 +240,7 @@ static void leave(place_t *place)
     free(place->recv);
 }
 
-/* Everything on a communicator without failures. */
+/* Checks all collectives on a communicator without failures. */
 static void check_all(place_t *place)
 {
     round_t all = current;
@@ -262,7 +264,7 @@ static round_t drawn(int number, int size)
     round_t round = {.number = number, .collective = below(COLLECTIVES), .form = below(FORMS), .count = counts[below(COUNTS)]};
     round.root = below(size);
     round.victim = below(size);
-    /* Also in the first call, which tells the ranks of shared memory. */
+    /* The victim may fail in its first call, in which the ranks learn of shared memory. */
     round.calls = below(2) ? 3 : 0;
     round.delay = below(4) ? below(1 << (6 + below(9))) : 0;
     round.ending = below(ENDINGS);
@@ -272,7 +274,8 @@ static round_t drawn(int number, int size)
     return round;
 }
 
-/* The ranks but the victim, which is alone, and goes on when all others have got there. */
+/* Returns a communicator of the ranks without the victim. The victim is alone on its own, and goes on once all others
+   have theirs. */
 static place_t without_victim(const place_t *place)
 {
     MPI_Comm part;
@@ -374,7 +377,7 @@ int main(int count, char **arguments)
         where = "in the shrunk communicator";
         check_all(&place);
     }
-    /* Not by MPI_Finalize, where some releases of Open MPI wait for the processes that have failed. */
+    /* Without MPI_Finalize, because some releases of Open MPI wait there for the failed processes. */
     where = "at the end";
     MPI_Barrier(place.communicator);
     if (0 == place.rank) {

@@ -1,5 +1,5 @@
-/* Collectives with counts and displacements of 64 bits in all their forms of arrays. Rank r sends r + 1 numbers of its own to each
- * rank, or gets as many. */
+/* Collectives with 64-bit counts and displacements, in all forms of arrays. Rank r sends r + 1 of its numbers
+ * to each rank, or gets r + 1 numbers. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void forget(void)
     }
 }
 
-/* Each rank's numbers have arrived, one after the other. */
+/* Checks that each rank's numbers have arrived, one rank after the other. */
 static void expect_all(const char *collective)
 {
     for (int from = 0, place = 0; from < size; from++) {
@@ -49,7 +49,7 @@ static void prepare(void)
     }
 }
 
-/* All ranks are each other's neighbours. */
+/* Makes each rank a neighbour of all ranks. */
 static MPI_Comm all_neighbours(void)
 {
     int ranks[MOST];

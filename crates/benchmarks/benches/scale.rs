@@ -1,8 +1,8 @@
-//! What one rank of many keeps and computes for a call: `make bench-scale`.
+//! Measures the memory and the time that one rank of many needs for a call: `make bench-scale`.
 //!
-//! For every collective: what the default rules choose on nodes of 128 ranks, decided and bound at one rank (the first call), and carried out
-//! over a transport that answers at once (each call). The times are those of the rank itself; nothing is sent. Arguments name collectives: only
-//! these are looked at, as in `cargo bench -p benchmarks --bench scale -- bcast`.
+//! For each collective, the default rules choose an algorithm on nodes of 128 ranks. The first call decides
+//! and binds at one rank. Each call runs the plan over a transport that answers at once, so nothing is sent.
+//! Arguments select collectives: `cargo bench -p benchmarks --bench scale -- bcast`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::convert::Infallible;
@@ -18,34 +18,32 @@ use rustcoll::engine::{
 use rustcoll::schedule::Post;
 use rustcoll::selection::{Call, Choice, Rules};
 
-/// Numbers of ranks.
 const RANKS: [usize; 3] = [1 << 12, 1 << 16, 1 << 20];
 
-/// Ranks on each node.
 const RANKS_PER_NODE: usize = 128;
 
 /// Bytes, by the collective's measure.
 const BYTES: [usize; 3] = [8, 4 << 10, 1 << 20];
 
-/// So often a plan is carried out; the shortest time counts.
+/// How many times each plan runs; the shortest time counts.
 const REPETITIONS: usize = 5;
 
-/// Counts the bytes that are held.
+/// An allocator that counts the bytes in use.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: the system's allocator does all but count.
+// SAFETY: every call is forwarded to the system's allocator; this type only counts.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.fetch_add(layout.size(), Relaxed);
-        // SAFETY: by this function's contract.
+        // SAFETY: this function has the same contract as the one that it calls.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         HELD.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: by this function's contract.
+        // SAFETY: this function has the same contract as the one that it calls.
         unsafe { System.dealloc(memory, layout) };
     }
 }
@@ -53,7 +51,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static MEMORY: Counting = Counting;
 
-/// Whatever is waited for has happened.
+/// A transport that transfers nothing: every wait ends at once.
 struct Instantly;
 
 impl Transport for Instantly {
@@ -120,14 +118,14 @@ impl Transport for Instantly {
     fn end_stripe(&mut self) {}
 }
 
-/// What a call costs one rank.
+/// The cost of a call for one rank.
 struct Cost {
     algorithm: &'static str,
-    /// Bytes.
+    /// Bytes of the schedule and its plan.
     kept: usize,
-    /// To decide, to make the schedule and to bind it.
+    /// The time to decide, to make the schedule and to bind it.
     first: Duration,
-    /// To carry it out.
+    /// The time to run the plan once.
     each: Duration,
 }
 

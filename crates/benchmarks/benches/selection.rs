@@ -1,4 +1,4 @@
-//! What it costs to choose the algorithm of a call: `make bench-costs`.
+//! Times the choice of a call's algorithm: `make bench-costs`.
 
 use divan::Bencher;
 use rustcoll::algorithms::Collective::Allreduce;
@@ -11,7 +11,6 @@ fn main() {
 
 const RANKS: usize = 100;
 
-/// The rules that are asked.
 const RULES: [&str; 3] = ["built-in", "100 rules", "expression"];
 
 fn rules(name: &str) -> Rules {
@@ -20,7 +19,7 @@ fn rules(name: &str) -> Rules {
             let text = include_str!("../../../selection-rules/default.toml");
             Rules::parse(name, text).expect("they are right")
         }
-        // Each for another length.
+        // Each rule has its own range of bytes.
         "100 rules" => {
             let rule = |mut line: String, number: usize| {
                 let (first, last) = (number * 1000, number * 1000 + 999);
@@ -36,7 +35,7 @@ fn rules(name: &str) -> Rules {
     }
 }
 
-/// Calls of ever other lengths.
+/// Returns a generator of calls with pseudo-random lengths below 100,000 bytes.
 fn calls() -> impl FnMut() -> Call {
     let mut number: usize = 0;
     move || {
@@ -45,14 +44,14 @@ fn calls() -> impl FnMut() -> Call {
     }
 }
 
-/// A look-up in a communicator's table, as each call of a collective has one.
+/// A look-up in a communicator's table, once for each call of a collective.
 #[divan::bench(args = RULES)]
 fn table(bencher: Bencher, name: &str) {
     let table = rules(name).for_communicator(Allreduce, RANKS, 1);
     bencher.with_inputs(calls()).bench_local_values(|call| table.rule(&call).is_some());
 }
 
-/// The same by asking rule after rule.
+/// The same choice without a table: each rule is tried in turn.
 #[divan::bench(args = RULES)]
 fn rule_after_rule(bencher: Bencher, name: &str) {
     let rules = rules(name);

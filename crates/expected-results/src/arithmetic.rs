@@ -1,8 +1,7 @@
-//! The arithmetic of operators, for MPI and for expected results alike.
+//! The arithmetic of operators. MPI's user-defined operators and the expected results both use it.
 
 use std::fmt;
 
-/// The largest prime whose pairs of residues fit into an `int`.
 const PRIME: i64 = 46_337;
 
 /// What an operator computes.
@@ -18,31 +17,29 @@ pub enum Arithmetic {
     MaxLoc,
     /// User-defined: each value is multiplied modulo a prime.
     Product,
-    /// User-defined, does not commute: a value stands for two numbers a and b and these for the map x ↦ ax + b modulo
-    /// a prime; the map on the left is applied last.
+    /// User-defined, does not commute: a value encodes two numbers a and b, which define the map x ↦ ax + b
+    /// modulo a prime. The map on the left is applied last.
     Affine,
 }
 
 use Arithmetic::{Affine, Max, MaxLoc, MinLoc, Product, Sum};
 
 impl Arithmetic {
-    /// Whether operands may change places.
     pub fn commutes(self) -> bool {
         self != Affine
     }
 
-    /// Whether it is one of MPI's own.
     pub fn is_predefined(self) -> bool {
         !matches!(self, Product | Affine)
     }
 
-    /// An operand made from a random number, for the value with this number within its element.
+    /// Makes an operand from a random number. `value` is the index of the value within its element.
     pub fn operand(self, random: u64, value: usize) -> i64 {
         let random = (random >> 1) as i64;
         match self {
             Sum => random % 1_000_000 - 500_000,
             Max => random % 1_000_000_000 - 500_000_000,
-            // Few values, so that equal ones decide by their index.
+            // Only four values, so that many are equal and the index decides.
             MinLoc | MaxLoc if value == 0 => random % 4,
             MinLoc | MaxLoc => random % 1_000,
             Product => random % (PRIME - 1) + 1,
@@ -50,7 +47,7 @@ impl Arithmetic {
         }
     }
 
-    /// `left = left ⊕ right` for the values of one element.
+    /// Sets `left = left ⊕ right` for the values of one element.
     pub fn fold(self, left: &mut [i64], right: &[i64]) {
         match self {
             MinLoc if before((left[0], left[1]), (right[0], right[1])) => {}
@@ -60,7 +57,7 @@ impl Arithmetic {
         }
     }
 
-    /// `left ⊕ right` for one value.
+    /// Returns `left ⊕ right` for one value.
     pub fn apply(self, left: i64, right: i64) -> i64 {
         match self {
             Sum => left + right,

@@ -1,4 +1,4 @@
-//! The buffers of one call with what they hold before and after it.
+//! The buffers of one call, with their contents before and after it.
 
 use std::ops::Range;
 
@@ -18,9 +18,8 @@ const RECEIVED: u8 = 0xc3;
 /// A rank's place in a communicator. The ranks of both groups of an inter-communicator are numbered together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The rank in its group.
+    /// The rank within its group.
     pub rank: usize,
-    /// Number of ranks in the group.
     pub size: usize,
     /// The number of the group's first rank.
     pub first: usize,
@@ -29,49 +28,47 @@ pub struct Place {
 }
 
 impl Place {
-    /// That of a rank among the ranks of one group.
+    /// The place of a rank in an intra-communicator of `size` ranks.
     pub fn in_group(rank: usize, size: usize) -> Place {
         Place { rank, size, first: 0, others: None }
     }
 
-    /// This rank's number.
+    /// This rank's number among the ranks of both groups.
     pub fn number(&self) -> usize {
         self.first + self.rank
     }
 
-    /// The numbers of the ranks with which this one exchanges data: those of the other group, if there is one.
+    /// Returns the numbers of the ranks with which this one exchanges data: the other group's, if there is one.
     pub fn partners(&self) -> Range<usize> {
         self.others.clone().unwrap_or(0..self.size)
     }
 
-    /// Whether this rank takes part in a collective with a root. Of an inter-communicator, the root's group does not,
-    /// apart from the root.
+    /// Whether this rank takes part in a collective with a root. On an inter-communicator, the root is the
+    /// only rank of its group that takes part.
     pub fn takes_part(&self, root: usize) -> bool {
         self.others.as_ref().is_none_or(|others| others.contains(&root)) || root == self.number()
     }
 }
 
-/// What a rank passes to a collective. The buffers are those that the rank would have if it were the root and not in
-/// place; on an inter-communicator also those that it would have if the root were in the other group.
+/// What a rank passes to a collective. It describes all buffers that the rank could need: those of a root
+/// that is not in place and, on an inter-communicator, also those for a root in the other group.
 #[derive(Clone, Debug)]
 pub struct Arguments<D> {
-    /// The collective.
     pub collective: Collective,
-    /// The blocks of what is sent. A vector is one block; that of a reduce-scatter has a block for each rank of the own
-    /// group.
+    /// The blocks of the send buffer. A vector is one block. The vector of a reduce-scatter has one block for
+    /// each rank of this rank's group.
     pub send: Vec<Elements<D>>,
-    /// The blocks of what is received.
+    /// The blocks of the receive buffer.
     pub receive: Vec<Elements<D>>,
-    /// What a reduction computes.
     pub arithmetic: Option<Arithmetic>,
-    /// The root's number, where there is a root.
+    /// The root's number, if the collective has a root.
     pub root: usize,
-    /// Whether there is but one buffer; where there is a root, on the root.
+    /// Whether the rank uses one buffer for input and result. In a collective with a root, only the root does so.
     pub in_place: bool,
 }
 
 impl<D: Datatype + Clone> Arguments<D> {
-    /// Few blocks and no operator: rank 0 is the root.
+    /// Arguments without an operator, not in place, with rank 0 as the root.
     pub fn new(collective: Collective, send: Vec<Elements<D>>, receive: Vec<Elements<D>>) -> Self {
         Arguments { collective, send, receive, arithmetic: None, root: 0, in_place: false }
     }
@@ -135,7 +132,7 @@ impl<D: Datatype + Clone> Arguments<D> {
     }
 }
 
-/// Which buffers a rank has in a collective with a root: what the root has, and what every rank has.
+/// Which buffers a rank has in a collective with a root: the root's buffers, and those that every rank has.
 #[derive(Clone, Copy)]
 struct Has {
     of_root: bool,
@@ -143,8 +140,8 @@ struct Has {
 }
 
 impl Has {
-    /// A rank that takes no part in a call between groups has all, none of which may be touched: Open MPI looks at the
-    /// counts, though MPI says that it does not.
+    /// A rank that takes no part in a call on an inter-communicator has all buffers, and the call must not
+    /// touch them. Open MPI looks at their counts, although MPI says that it does not.
     fn of(place: &Place, root: usize) -> Self {
         let is_root = place.number() == root;
         let takes_part = place.takes_part(root);
@@ -158,18 +155,18 @@ impl Has {
 pub struct Buffers<D: Datatype> {
     contents: Contents,
     seed: u64,
-    /// The input, unless the receive buffer has it.
+    /// The send buffer, unless the receive buffer holds the input.
     pub send: Option<Image<D>>,
-    /// What the send buffer holds, unless it is large.
+    /// The bytes of the send buffer before the call, unless it is large.
     sent: Option<Vec<u8>>,
-    /// Where the result goes.
+    /// The buffer for the result.
     pub receive: Option<Image<D>>,
-    /// What the receive buffer will hold, unless it is large.
+    /// The expected receive buffer after the call, unless it is large.
     expected: Option<Image<D>>,
 }
 
 impl<D: Datatype + Clone> Buffers<D> {
-    /// Those of a rank whose contents follow from the seed.
+    /// Makes the buffers of one rank. The seed determines their contents.
     pub fn new(arguments: &Arguments<D>, place: &Place, graph: &Graph, seed: u64) -> Self {
         let has = match arguments.collective.is_rooted() {
             true => Has::of(place, arguments.root),
@@ -188,7 +185,7 @@ impl<D: Datatype + Clone> Buffers<D> {
         buffers
     }
 
-    /// Fills the buffers anew. No operation may be under way.
+    /// Fills the buffers again, for a new call. No operation on them may be in flight.
     pub fn fill(&mut self, seed: u64) {
         self.seed = seed;
         let contents = &self.contents;
@@ -213,7 +210,8 @@ impl<D: Datatype + Clone> Buffers<D> {
         }
     }
 
-    /// Writes the input as it is: then it lies in this process's caches, as what a program has just computed. No operation may be under way.
+    /// Writes the input over itself. The input is then in this process's caches, as if a program had just
+    /// computed it. No operation on the buffers may be in flight.
     pub fn rewrite_input(&mut self) {
         match (&mut self.send, &mut self.receive) {
             (Some(send), _) => send.rewrite(),
@@ -222,12 +220,11 @@ impl<D: Datatype + Clone> Buffers<D> {
         }
     }
 
-    /// Which collective it is.
     pub fn collective(&self) -> Collective {
         self.contents.collective
     }
 
-    /// The root's number, where there is a root.
+    /// The root's number, if the collective has a root.
     pub fn root(&self) -> usize {
         self.contents.root
     }
@@ -237,12 +234,13 @@ impl<D: Datatype + Clone> Buffers<D> {
         self.contents.in_place
     }
 
-    /// The buffers that there are.
+    /// Returns this rank's buffers.
     pub fn images(&self) -> impl Iterator<Item = &Image<D>> {
         [&self.send, &self.receive].into_iter().flatten()
     }
 
-    /// Moves some of the buffers that are not large to memory of another kind, others than on other ranks. `may_move`: which of them may be.
+    /// Moves some of the buffers to memory that `make` returns. Large buffers and those that `may_move`
+    /// rejects stay. The seed and the rank decide, so that ranks move different buffers.
     pub fn move_some(
         &mut self,
         rank: usize,
@@ -258,7 +256,7 @@ impl<D: Datatype + Clone> Buffers<D> {
         }
     }
 
-    /// What is wrong in the receive buffer, its gaps or its guards.
+    /// Describes the first error in the receive buffer, its gaps or its guards.
     pub fn difference(&self) -> Option<String> {
         let receive = self.receive.as_ref()?;
         let Some(expected) = &self.expected else {
@@ -273,7 +271,7 @@ impl<D: Datatype + Clone> Buffers<D> {
         receive.difference(&expected.with_values_of(receive, unspecified))
     }
 
-    /// What was changed in the send buffer, its gaps or its guards.
+    /// Describes what the call changed in the send buffer, its gaps or its guards.
     pub fn changed_source(&self) -> Option<String> {
         let send = self.send.as_ref()?;
         let Some(sent) = &self.sent else {

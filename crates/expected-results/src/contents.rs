@@ -1,5 +1,5 @@
-//! What the buffers hold before and after a collective, computed without communication: written to a buffer, or compared
-//! with one.
+//! The contents of buffers before and after a collective, computed without communication. They are written to
+//! a buffer or compared with one.
 
 use std::ops::Range;
 
@@ -11,42 +11,39 @@ use crate::random::{combine, nth};
 
 use Collective::*;
 
-/// The random numbers that go from one rank to another in the call with this seed.
+/// Returns the generator of the random numbers that one rank sends to another in the call with this seed.
 fn stream(seed: u64, from: usize, to: usize) -> impl Fn(usize) -> u64 {
     let seed = combine(&[seed, from as u64, to as u64]);
     move |position| nth(seed, position as u64)
 }
 
-/// What determines the contents of one rank's buffers, apart from the seed.
+/// The properties that, with the seed, determine the contents of one rank's buffers.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// The collective.
     pub collective: Collective,
-    /// What a reduction computes.
     pub arithmetic: Option<Arithmetic>,
     /// This rank's number.
     pub rank: usize,
-    /// The ranks with which it exchanges data.
+    /// The numbers of the ranks with which this rank exchanges data.
     pub partners: Range<usize>,
-    /// The root, where there is one.
+    /// The root's number, if there is a root.
     pub root: usize,
-    /// Whether this rank takes part.
     pub takes_part: bool,
-    /// The input stands in the receive buffer.
+    /// Whether the receive buffer holds the input.
     pub in_place: bool,
-    /// The values of the vector that a reduce-scatter leaves on this rank.
+    /// The indices of the values that a reduce-scatter leaves on this rank.
     pub part: Range<usize>,
-    /// For each block that a neighbour sends this rank, whose send buffer it comes from, and which block of that it is.
+    /// For each block that this rank receives from a neighbour: the sender, and the block's index in its send buffer.
     pub origins: Vec<Option<Edge>>,
 }
 
 impl Contents {
-    /// Whether this rank contributes what stands in its receive buffer.
+    /// Whether this rank contributes the contents of its receive buffer.
     pub fn has_input(&self) -> bool {
         self.in_place || self.collective == Bcast
     }
 
-    /// Writes what this rank contributes.
+    /// Writes this rank's contribution.
     pub fn write_input(&self, values: &mut impl Values, seed: u64) {
         if let Some(arithmetic) = self.arithmetic {
             return write_operands(values, arithmetic, seed, self.rank);
@@ -64,7 +61,7 @@ impl Contents {
         }
     }
 
-    /// Whether a block of the buffer with the input holds some of it.
+    /// Whether a block of the buffer that holds the input is part of this rank's contribution.
     fn contributes(&self, block: usize) -> bool {
         match self.collective {
             Bcast => self.rank == self.root,
@@ -73,7 +70,7 @@ impl Contents {
         }
     }
 
-    /// Writes what this rank receives.
+    /// Writes the values that this rank receives.
     pub fn write_result(&self, values: &mut impl Values, seed: u64) {
         if !self.takes_part {
             return;
@@ -96,7 +93,7 @@ impl Contents {
         }
     }
 
-    /// Whose block arrives from a neighbour, and its number there; `None` beyond a border.
+    /// Returns the rank that sends a block to this rank, and the block's index there; `None` beyond a border.
     fn origin(&self, block: usize) -> Option<(usize, usize)> {
         let edge = (*self.origins.get(block)?)?;
         match self.collective {
@@ -105,8 +102,8 @@ impl Contents {
         }
     }
 
-    /// The values of the receive buffer about which MPI says nothing: what is left of the input of a reduce-scatter in
-    /// place.
+    /// Returns the values of the receive buffer that MPI leaves unspecified: the rest of the input of an
+    /// in-place reduce-scatter.
     pub fn unspecified(&self, image: &Image<impl Datatype + Clone>) -> Range<usize> {
         match self.collective {
             ReduceScatter | ReduceScatterBlock => self.part.len()..image.values(),
@@ -142,7 +139,8 @@ fn write_operands(values: &mut impl Values, arithmetic: Arithmetic, seed: u64, r
     }
 }
 
-/// Writes a part of the vector of some ranks' operands, combined in their order, to the start of a buffer.
+/// Combines some ranks' operands in the order of ranks, and writes a part of the resulting vector to the
+/// start of a buffer.
 fn write_reduction(
     values: &mut impl Values,
     arithmetic: Arithmetic,
@@ -170,7 +168,7 @@ fn write_reduction(
     }
 }
 
-/// Fills a block with what goes from one rank to another.
+/// Fills a block with the random numbers that one rank sends to another.
 fn write_message(values: &mut impl Values, block: usize, seed: u64, from: usize, to: usize) {
     let random = stream(seed, from, to);
     for (index, position) in values.image().block(block).enumerate() {

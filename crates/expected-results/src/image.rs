@@ -1,4 +1,4 @@
-//! Buffers that show every byte that should not have been written.
+//! Buffers with guards that reveal every byte written outside the values.
 
 use std::ffi::{c_int, c_void};
 use std::fmt::Debug;
@@ -11,23 +11,21 @@ use rustcoll::engine::CACHE_LINE;
 use crate::layout::{Layout, Scalar, Slot};
 use crate::storage::{Memory, Storage};
 
-/// Bytes on either side that nothing may touch.
+/// Bytes of the guard on either side of a buffer; no call may touch them.
 const GUARD: usize = 64;
 const ALIGNMENT: usize = 16;
-/// Bytes from which on a buffer is large.
+/// A buffer of at least this many bytes is large.
 const LARGE: usize = 1 << 30;
-/// Elements that are left out between blocks with displacements.
+/// Elements left out between two blocks that have displacements.
 const GAP: usize = 2;
 
-/// What an MPI knows elements by.
+/// A datatype of an MPI library, with the layout of its elements.
 pub trait Datatype: Debug {
     /// The handle that MPI functions take.
     type Handle: Copy + Debug;
 
-    /// Where the values lie.
     fn layout(&self) -> &Layout;
 
-    /// The datatype's handle.
     fn handle(&self) -> Self::Handle;
 }
 
@@ -43,12 +41,10 @@ impl<D: Datatype> Datatype for Rc<D> {
     }
 }
 
-/// A number of elements.
+/// A number of elements of one datatype.
 #[derive(Clone, Debug)]
 pub struct Elements<D> {
-    /// Of this type.
     pub datatype: D,
-    /// So many.
     pub count: usize,
 }
 
@@ -57,15 +53,15 @@ impl<D: Datatype> Elements<D> {
         self.datatype.layout().slots.len()
     }
 
-    /// So many basic values.
+    /// Returns the number of basic values.
     pub fn values(&self) -> usize {
         self.count * self.width()
     }
 
-    /// Distance of a value from the first element's address, and its type.
+    /// Returns the distance in bytes of a value from the first element's address, and its type.
     fn place(&self, value: usize) -> (isize, Scalar) {
         let Layout { slots, extent, .. } = self.datatype.layout();
-        // A division takes longer than all the rest, which large buffers of single values need not wait for.
+        // A division takes longer than all the rest, so large buffers of single values avoid it.
         let (element, slot) =
             if slots.len() == 1 { (value, 0) } else { (value / slots.len(), value % slots.len()) };
         let Slot { offset, scalar } = slots[slot];
@@ -80,17 +76,17 @@ impl<D: Datatype> Elements<D> {
 /// Where the blocks of a buffer lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// One after the other; all have the same datatype.
+    /// One after another, all with the same datatype.
     Adjacent,
-    /// With gaps and in descending order, at multiples of the extent; all have the same datatype.
+    /// With gaps and in descending order, at multiples of the extent, all with the same datatype.
     ByElement,
-    /// With gaps and in descending order, each with a datatype of its own.
+    /// With gaps and in descending order, each with its own datatype.
     ByByte,
 }
 
 impl Placement {
-    /// Distances of the blocks from the buffer's address, in elements or bytes.
     fn displacements(self, blocks: &[Elements<impl Datatype>]) -> Vec<c_int> {
+        // The distances of the blocks from the buffer's address, in units of [`Placement::unit`].
         let mut displacements = vec![0; blocks.len()];
         let mut end = 0;
         for place in 0..blocks.len() {
@@ -110,21 +106,19 @@ impl Placement {
         displacements
     }
 
-    /// What displacements of this block are counted in.
+    /// Returns the unit of this block's displacement, in bytes.
     fn unit(self, block: &Elements<impl Datatype>) -> isize {
         if self == Placement::ByByte { 1 } else { block.datatype.layout().extent }
     }
 }
 
-/// What takes the values of a buffer, each with its number: the buffer itself, or a comparison with it.
+/// A receiver of a buffer's values with their positions: the buffer itself, or a comparison with it.
 pub trait Values {
-    /// What elements are.
     type Datatype: Datatype + Clone;
 
-    /// The buffer.
     fn image(&self) -> &Image<Self::Datatype>;
 
-    /// Takes a value.
+    /// Stores or compares the value at a position.
     fn take(&mut self, position: usize, value: i64);
 }
 
@@ -140,21 +134,20 @@ impl<D: Datatype + Clone> Values for Image<D> {
     }
 }
 
-/// Compares the values that it takes with those of a buffer. For buffers that are too large for a copy.
+/// Compares expected values with those of a buffer. It serves buffers that are too large for a copy.
 #[derive(Debug)]
 pub struct Comparison<'a, D: Datatype> {
     image: &'a Image<D>,
-    /// The first value that is not as expected.
+    /// The first wrong value: its position and the expected value.
     other: Option<(usize, i64)>,
 }
 
 impl<'a, D: Datatype + Clone> Comparison<'a, D> {
-    /// Nothing is compared yet.
     pub fn with(image: &'a Image<D>) -> Self {
         Comparison { image, other: None }
     }
 
-    /// The first value that is not as expected, in words.
+    /// Describes the first value that differs from the expected one.
     pub fn difference(&self) -> Option<String> {
         let (position, expected) = self.other?;
         let (got, values) = (self.image.get(position), self.image.values());
@@ -176,9 +169,9 @@ impl<D: Datatype + Clone> Values for Comparison<'_, D> {
     }
 }
 
-/// A buffer of blocks of elements between guards. Guards and gaps are filled with a pattern that depends on the place,
-/// so that also a byte copied from elsewhere is seen. Values are numbered through all blocks and elements in the order
-/// in which they are sent: two buffers of equal signature have equal numbers.
+/// A buffer of blocks of elements between guards. The pattern in guards and gaps depends on the place, so
+/// that a byte copied from another place is noticed too. Values have positions through all blocks and
+/// elements, in the order of sending. Two buffers with equal type signatures have equal positions.
 #[derive(Clone, Debug)]
 pub struct Image<D: Datatype> {
     blocks: Vec<Elements<D>>,
@@ -188,7 +181,7 @@ pub struct Image<D: Datatype> {
     datatypes: Vec<D::Handle>,
     /// Distances of the blocks from the buffer's address in bytes.
     offsets: Vec<isize>,
-    /// The number of each block's first value, and of all values.
+    /// The position of each block's first value, then the number of all values.
     firsts: Vec<usize>,
     pattern: u8,
     storage: Storage,
@@ -198,7 +191,7 @@ pub struct Image<D: Datatype> {
 }
 
 impl<D: Datatype + Clone> Image<D> {
-    /// A buffer with at least one block. Buffers made from the same arguments are equal.
+    /// Makes a buffer with at least one block. Equal arguments make equal buffers.
     pub fn new(blocks: &[Elements<D>], placement: Placement, pattern: u8) -> Self {
         let displacements = placement.displacements(blocks);
         let in_bytes = |(block, &by): (&Elements<D>, &c_int)| by as isize * placement.unit(block);
@@ -228,7 +221,7 @@ impl<D: Datatype + Clone> Image<D> {
         image
     }
 
-    /// Moves the buffer to memory that is made for so many bytes, if any is.
+    /// Moves the buffer to the memory that `make` returns for its number of bytes, if `make` returns any.
     pub fn move_to(&mut self, make: impl FnOnce(usize) -> Option<Box<dyn Memory>>) {
         if let Some(mut memory) = make(self.storage.len()) {
             memory.bytes_mut().copy_from_slice(&self.storage);
@@ -236,7 +229,7 @@ impl<D: Datatype + Clone> Image<D> {
         }
     }
 
-    /// Whether all elements are single values without gaps.
+    /// Whether all elements are single values without gaps between them.
     pub fn is_plain(&self) -> bool {
         self.blocks.iter().all(|block| {
             let layout = block.datatype.layout();
@@ -244,21 +237,21 @@ impl<D: Datatype + Clone> Image<D> {
         })
     }
 
-    /// Whether there should be no copy of the buffer, for want of memory and time. Its values can be compared one by one;
-    /// its guards and gaps hold no pattern.
+    /// Whether the buffer is too large to copy in reasonable memory and time. Values of a large buffer are
+    /// compared one by one, and its guards and gaps hold no pattern.
     pub fn is_large(&self) -> bool {
         self.length >= LARGE
     }
 
-    /// Writes a byte of each cache line, as it is.
+    /// Writes one byte of each cache line over itself.
     pub fn rewrite(&mut self) {
         for byte in self.storage.iter_mut().step_by(CACHE_LINE) {
-            // Otherwise the compiler sees that nothing changes.
+            // `black_box` hides from the compiler that nothing changes.
             *black_box(&mut *byte) = black_box(*byte);
         }
     }
 
-    /// Fills the buffer with the pattern alone, unless it is large.
+    /// Fills the whole buffer with the pattern, unless it is large.
     pub fn clear(&mut self) {
         if self.is_large() {
             return;
@@ -269,79 +262,74 @@ impl<D: Datatype + Clone> Image<D> {
         }
     }
 
-    /// Number of elements in the first block, which is every block's where MPI takes but one count.
+    /// Returns the number of elements in the first block. All blocks have this count if MPI takes only one.
     pub fn count(&self) -> c_int {
         self.counts[0]
     }
 
-    /// Number of elements in each block.
     pub fn counts(&self) -> &[c_int] {
         &self.counts
     }
 
-    /// Distances of the blocks from the buffer's address, in elements or bytes.
+    /// Returns the distances of the blocks from the buffer's address, in elements or bytes.
     pub fn displacements(&self) -> &[c_int] {
         &self.displacements
     }
 
-    /// Distances of the blocks from the buffer's address in bytes.
+    /// Returns the distances of the blocks from the buffer's address in bytes.
     pub fn offsets(&self) -> &[isize] {
         &self.offsets
     }
 
-    /// The handle of the first block's datatype, which is every block's where MPI takes but one.
+    /// Returns the handle of the first block's datatype. All blocks have this datatype if MPI takes only one.
     pub fn datatype(&self) -> D::Handle {
         self.datatypes[0]
     }
 
-    /// The handles of the blocks' datatypes.
     pub fn datatypes(&self) -> &[D::Handle] {
         &self.datatypes
     }
 
-    /// The blocks.
     pub fn elements(&self) -> &[Elements<D>] {
         &self.blocks
     }
 
-    /// Number of values in an element of the first block.
+    /// Returns the number of values in an element of the first block.
     pub fn width(&self) -> usize {
         self.blocks[0].width()
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     pub fn values(&self) -> usize {
         self.firsts[self.blocks.len()]
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The numbers of a block's values.
+    /// Returns the positions of a block's values.
     pub fn block(&self, block: usize) -> Range<usize> {
         self.firsts[block]..self.firsts[block + 1]
     }
 
-    /// What MPI is given to read from.
+    /// Returns the address for MPI to read from.
     pub fn address(&self) -> *const c_void {
         self.storage.address().wrapping_add(self.origin).cast()
     }
 
-    /// What MPI is given to write to.
+    /// Returns the address for MPI to write to.
     pub fn address_mut(&mut self) -> *mut c_void {
         self.storage.address_mut().wrapping_add(self.origin).cast()
     }
 
-    /// Writes a value.
     pub fn set(&mut self, position: usize, value: i64) {
         let (range, scalar) = self.place(position);
         let bytes = scalar.encode(value);
         self.storage[range.clone()].copy_from_slice(&bytes[..range.len()]);
     }
 
-    /// Reads a value.
     pub fn get(&self, position: usize) -> f64 {
         let (range, scalar) = self.place(position);
         scalar.decode(&self.storage[range])
@@ -351,7 +339,7 @@ impl<D: Datatype + Clone> Image<D> {
         &self.storage[self.range(position)]
     }
 
-    /// A copy that has some values of another image of the same kind. It is good for comparisons only.
+    /// Returns a copy with some values of another image of the same kind. Use the copy for comparisons only.
     pub fn with_values_of(&self, other: &Image<D>, positions: Range<usize>) -> Self {
         let mut copy = self.clone();
         for position in positions {
@@ -360,18 +348,18 @@ impl<D: Datatype + Clone> Image<D> {
         copy
     }
 
-    /// The block of a value and the value's number there.
+    /// Returns the block of a value and the value's index within that block.
     fn locate(&self, position: usize) -> (usize, usize) {
         let block = self.firsts.partition_point(|&first| first <= position) - 1;
         (block, position - self.firsts[block])
     }
 
-    /// Where a value lies in the storage.
+    /// Returns the place of a value in the storage.
     fn range(&self, position: usize) -> Range<usize> {
         self.place(position).0
     }
 
-    /// Where a value lies in the storage, and its type.
+    /// Returns the place of a value in the storage, and its type.
     fn place(&self, position: usize) -> (Range<usize>, Scalar) {
         let (block, value) = self.locate(position);
         let (distance, scalar) = self.blocks[block].place(value);
@@ -380,12 +368,12 @@ impl<D: Datatype + Clone> Image<D> {
         (start..start + scalar.bytes(), scalar)
     }
 
-    /// The elements with gaps and guards.
+    /// Returns the elements with their gaps and guards.
     pub fn bytes(&self) -> &[u8] {
         &self.storage[self.start..self.start + self.length]
     }
 
-    /// The first difference, in words.
+    /// Describes the first difference from the expected buffer.
     pub fn difference(&self, expected: &Image<D>) -> Option<String> {
         if self.bytes() == expected.bytes() {
             return None;
@@ -408,7 +396,7 @@ impl<D: Datatype + Clone> Image<D> {
         ))
     }
 
-    /// Says which bytes differ from an earlier state.
+    /// Describes which bytes differ from an earlier state.
     pub fn overwritten(&self, before: &[u8]) -> String {
         let differs = |place: &usize| self.bytes()[*place] != before[*place];
         let places: Vec<usize> = (0..self.length).filter(differs).collect();

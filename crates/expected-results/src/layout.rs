@@ -1,4 +1,4 @@
-//! What a datatype's elements look like in memory.
+//! The layout of a datatype's elements in memory.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     pub fn bytes(self) -> usize {
         match self {
             Scalar::Int => 4,
@@ -20,7 +20,7 @@ impl Scalar {
         }
     }
 
-    /// A number in this type, at the start of 8 bytes. It must be exact there.
+    /// Encodes a number at the start of 8 bytes. The type must be able to hold the number exactly.
     pub fn encode(self, value: i64) -> [u8; 8] {
         let mut bytes = [0; 8];
         match self {
@@ -30,7 +30,7 @@ impl Scalar {
         bytes
     }
 
-    /// The number in as many bytes as the type has.
+    /// Decodes a number from exactly as many bytes as the type has.
     pub fn decode(self, bytes: &[u8]) -> f64 {
         match self {
             Scalar::Int => i32::from_ne_bytes(bytes.try_into().expect("4 bytes")).into(),
@@ -44,14 +44,13 @@ impl Scalar {
 pub struct Slot {
     /// Distance in bytes from the element's address.
     pub offset: isize,
-    /// What is there.
     pub scalar: Scalar,
 }
 
-/// Where an element's values lie, and how far elements stand apart.
+/// The places of an element's values, and the distance between elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The values in the order in which they are sent.
+    /// The values in the order of sending.
     pub slots: Vec<Slot>,
     /// `MPI_Type_get_extent`'s lower bound.
     pub lower_bound: isize,
@@ -60,7 +59,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Copies of the layout at several displacements.
+    /// Returns the layout of one element that consists of copies of this one at several displacements in bytes.
     pub fn at(&self, displacements: &[isize]) -> Self {
         let slots = displacements
             .iter()
@@ -72,7 +71,7 @@ impl Layout {
         Layout { slots, lower_bound: lowest + self.lower_bound, extent }
     }
 
-    /// Every byte that elements may touch lies in this range around the buffer's address.
+    /// Returns a range around the buffer's address with all bytes that `count` elements may touch.
     pub fn span(&self, count: usize) -> Range<isize> {
         if count == 0 {
             return 0..0;

@@ -1,5 +1,5 @@
-//! What the buffers of a collective hold before and after it, computed without communication. Whoever tests collectives fills
-//! [`buffers::Buffers`], calls the collective on them, and asks what differs from what is expected.
+//! The contents of a collective's buffers before and after the call, computed without communication. A test fills
+//! [`buffers::Buffers`], calls the collective on them, and asks for the differences from the expected result.
 
 #![forbid(unsafe_code)]
 

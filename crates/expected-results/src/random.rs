@@ -3,7 +3,7 @@
 use rustcoll::random::Random;
 pub use rustcoll::random::nth;
 
-/// A seed made from several numbers.
+/// Makes one seed from several numbers.
 pub fn combine(numbers: &[u64]) -> u64 {
     numbers.iter().fold(0, |seed, &number| nth(seed ^ number, number))
 }
@@ -13,12 +13,11 @@ pub fn combine(numbers: &[u64]) -> u64 {
 pub struct Generator(Random);
 
 impl Generator {
-    /// The sequence that starts from a seed.
     pub fn new(seed: u64) -> Self {
         Generator(Random(seed))
     }
 
-    /// A number from 0 to `bound` - 1.
+    /// Returns the next number, from 0 to `bound` - 1.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.below(bound)
     }

@@ -1,31 +1,29 @@
-//! Memory of a buffer: the process's own, or another one.
+//! Memory of a buffer: host memory of the process, or other memory.
 
 use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
 
-/// Memory that is not the process's own, as that of a device.
+/// Memory outside the process's own, for example of a device.
 pub trait Memory: Debug {
-    /// What MPI is given.
+    /// Returns the address to pass to MPI.
     fn address(&self) -> *mut u8;
 
-    /// What it holds.
     fn bytes(&self) -> &[u8];
 
-    /// What it holds, to be changed.
     fn bytes_mut(&mut self) -> &mut [u8];
 }
 
-/// The memory of a buffer. A copy is always the process's own.
+/// The memory of a buffer. A clone is always in the process's own memory.
 #[derive(Debug)]
 pub enum Storage {
-    /// The process's own.
+    /// The process's own memory.
     Host(Vec<u8>),
-    /// Another one.
+    /// Memory outside the process's own.
     Other(Box<dyn Memory>),
 }
 
 impl Storage {
-    /// What MPI is given.
+    /// Returns the address for MPI to read from.
     pub fn address(&self) -> *const u8 {
         match self {
             Storage::Host(bytes) => bytes.as_ptr(),
@@ -33,7 +31,7 @@ impl Storage {
         }
     }
 
-    /// What MPI is given to write to.
+    /// Returns the address for MPI to write to.
     pub fn address_mut(&mut self) -> *mut u8 {
         match self {
             Storage::Host(bytes) => bytes.as_mut_ptr(),

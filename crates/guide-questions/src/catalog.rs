@@ -1,4 +1,4 @@
-//! What there is: collectives, algorithms, machines.
+//! The catalog of the guide: collectives, algorithms and machines.
 
 use crate::machine::{self, Preset};
 use crate::problem::control;
@@ -9,7 +9,7 @@ use rustcoll::selection::Measure;
 use serde::Serialize;
 use ts_rs::TS;
 
-/// All that the guide knows.
+/// The collectives, algorithms and machines that the guide can show.
 #[derive(Debug, Serialize, TS)]
 pub struct Catalog {
     /// The version of rustcoll.
@@ -20,62 +20,54 @@ pub struct Catalog {
     pub machines: Vec<Preset>,
 }
 
-/// A collective.
+/// A collective and its algorithms.
 #[derive(Debug, Serialize, TS)]
 pub struct CollectiveEntry {
-    /// Its name.
     pub name: String,
-    /// Its name in MPI.
+    /// The MPI function, such as `MPI_Allreduce`.
     pub mpi: String,
-    /// What it does.
     pub summary: String,
-    /// Whether one rank is the root.
     pub is_rooted: bool,
-    /// Whether an operator is applied.
+    /// Whether the collective applies an operator.
     pub reduces: bool,
-    /// What bytes mean in rules; none, if rules cannot look at bytes.
+    /// What "bytes" means in rules for this collective; none if its rules cannot ask for bytes.
     pub measure: Option<String>,
-    /// Its algorithms, in the order of the registry.
+    /// In the order of the registry.
     pub algorithms: Vec<AlgorithmEntry>,
 }
 
-/// An algorithm.
+/// An algorithm as the page describes it.
 #[derive(Debug, Serialize, TS)]
 pub struct AlgorithmEntry {
-    /// Its name.
     pub name: String,
     /// Its names in MPICH and Open MPI.
     pub aliases: Vec<String>,
     /// Where it was first described.
     pub source: String,
-    /// What it does.
     pub summary: String,
-    /// When others are faster, if that can be said in a sentence.
+    /// When other algorithms are faster; none for algorithms that call other collectives.
     pub loses: Option<String>,
-    /// By what ranks communicate.
     pub kind: Kind,
-    /// What can be chosen besides the number of ranks, by the names of [`crate::problem::ProblemFields`].
+    /// Inputs that shape the schedule besides `ranks`, named as in [`crate::problem::ProblemFields`].
     pub controls: Vec<String>,
-    /// What a call must satisfy, each as the reason for which one that does not is refused.
+    /// Requirements of the algorithm, each as the reason for which a call that does not meet it is refused.
     pub refuses: Vec<String>,
-    /// Whether operands are combined in the order of their ranks.
+    /// Whether the algorithm combines operands in the order of their ranks.
     pub keeps_order: bool,
 }
 
-/// By what ranks communicate.
+/// How the ranks of an algorithm communicate.
 #[derive(Debug, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// By messages.
     Messages,
-    /// By memory that the ranks of a node share, and messages between nodes.
+    /// Through memory that the ranks of a node share, with messages between nodes.
     Shared,
     /// By calling other collectives.
     Calls,
 }
 
 impl Catalog {
-    /// The catalog.
     pub fn new() -> Catalog {
         Catalog {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -130,7 +122,7 @@ impl AlgorithmEntry {
     }
 }
 
-/// For which reason a call is refused that does not satisfy a requirement; none, if that is seen to.
+/// Returns why a call that does not meet a requirement is refused; none if rustcoll meets it itself.
 fn refuses(requirement: &Requirement) -> Option<String> {
     let is_seen_to =
         matches!(requirement, Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock);

@@ -1,4 +1,4 @@
-//! What rules decide, by ranks and bytes.
+//! Which rule decides, by ranks and bytes.
 
 use crate::failure::{Failure, TextPlace};
 use crate::prices::{ChosenParameters, label};
@@ -9,73 +9,69 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use ts_rs::TS;
 
-/// Rules and where they are asked.
+/// Asks which rules decide about a collective on these numbers of ranks.
 #[derive(Clone, Debug, Deserialize, TS)]
 pub struct DecisionsQuestion {
-    /// The collective's name.
     pub collective: String,
-    /// The rules; none are the default ones.
+    /// None for the default rules.
     pub rules: Option<RulesText>,
-    /// Numbers of ranks.
+    /// The answer has a column for each of these numbers.
     pub ranks: Vec<usize>,
-    /// How many ranks share a node.
     pub ranks_per_node: usize,
 }
 
 /// A rule file.
 #[derive(Clone, Debug, Deserialize, TS)]
 pub struct RulesText {
-    /// Its name.
     pub name: String,
-    /// Its text.
     pub text: String,
 }
 
-/// What the rules decide.
+/// The map of the decisions of a set of rules.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Decisions {
-    /// What the rules are called.
+    /// Name of the rules.
     pub name: String,
-    /// Their text.
+    /// Text of the rules.
     pub text: String,
-    /// The rules that decide anything here.
+    /// The rules that decide somewhere on this map.
     pub regions: Vec<Region>,
-    /// For each number of ranks its pieces, from the fewest bytes to the most.
+    /// For each number of ranks, its pieces in ascending order of bytes.
     pub columns: Vec<Vec<Piece>>,
-    /// What should be known of the rules.
+    /// Notes that a user of these rules should read.
     pub notes: Vec<TextPlace>,
 }
 
-/// A rule that decides something.
+/// A rule that decides somewhere on the map.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Region {
-    /// What it chooses, as it says it.
+    /// The rule's choice, in the words of the rule.
     pub label: String,
-    /// The algorithm; none, if it leaves the call to the component below.
+    /// None if the rule leaves the call to the component below.
     pub algorithm: Option<String>,
-    /// The parameters that it sets.
+    /// The parameters that the rule sets.
     pub parameters: ChosenParameters,
-    /// Its line in the text, from 1; none, if no rule matches, which leaves the call to the component below.
+    /// Line of the rule in the text, from 1. None if no rule matches; then the call falls back.
     pub line: Option<usize>,
 }
 
 /// A range of bytes in which one rule decides; it ends where the next one begins.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Piece {
-    /// The fewest bytes.
+    /// Lower end of the range.
     pub bytes: f64,
-    /// Number of the region.
+    /// Index in [`Decisions::regions`].
     pub region: usize,
 }
 
-/// The most ranks that a job has.
+/// No question may ask for more ranks.
 const MOST_RANKS: usize = 1 << 24;
 
-/// No map is wider.
+/// No map of the page is wider.
 const MOST_COLUMNS: usize = 4096;
 
 impl DecisionsQuestion {
-    /// Asks the rules.
+    /// Returns what the rules decide. Fails if the rules do not parse or a number is out of range.
     pub fn answer(&self) -> Result<Decisions, Failure> {
         let collective = collective(&self.collective)?;
         drawn("ranks_per_node", self.ranks_per_node, 1..=MOST_RANKS)?;
@@ -120,7 +116,7 @@ impl DecisionsQuestion {
     }
 }
 
-/// The number of a decision, a new one if it was not met yet.
+/// Returns the index of a decision in `found`. Appends the decision if it is new.
 fn number(found: &mut Vec<Decision>, decision: Decision) -> usize {
     let known = found.iter().position(|other| *other == decision);
     known.unwrap_or_else(|| {

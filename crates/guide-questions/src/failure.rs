@@ -7,35 +7,33 @@ use rustcoll::text::TextErrors;
 use serde::Serialize;
 use ts_rs::TS;
 
-/// What is wrong with a question, for users.
+/// What is wrong with a question, in words for users.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Failure {
-    /// What is wrong.
     pub message: String,
-    /// The name of the control at fault, if it is one.
+    /// The page's control at fault; none if no single control is.
     pub field: Option<String>,
-    /// What is wrong where, if it is a text.
+    /// The faulty places, if a text is at fault.
     pub places: Vec<TextPlace>,
 }
 
-/// Something to be said of a place in a text.
+/// A message about a place in a text.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct TextPlace {
-    /// Number of the line, from 1; 0 stands for the text as a whole.
+    /// Line, from 1; 0 is the text as a whole.
     pub line: usize,
-    /// Number of the character in its line, from 1.
+    /// Character in the line, from 1.
     pub column: usize,
-    /// What is to be said.
     pub message: String,
 }
 
 impl Failure {
-    /// Of the question as a whole.
+    /// Returns a failure of the question as a whole.
     pub fn new(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), field: None, places: Vec::new() }
     }
 
-    /// Of what a control says.
+    /// Returns a failure that blames the value of one control.
     pub fn of(field: &str, message: impl Into<String>) -> Failure {
         Failure { field: Some(field.into()), ..Failure::new(message) }
     }
@@ -56,7 +54,7 @@ impl From<Misdescribed> for Failure {
     }
 }
 
-/// The control that decides whether an algorithm can serve at all.
+/// Returns the control that the user must change so that an algorithm can serve at all.
 fn control_at_fault(reason: Reason) -> Option<&'static str> {
     match reason {
         Reason::Unmet(Requirement::EvenSize) => Some("ranks"),

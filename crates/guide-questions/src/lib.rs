@@ -1,7 +1,7 @@
-//! What the page of the visual guide asks the library: questions and answers in JSON.
+//! Questions of the visual guide's page and their answers, in JSON.
 //!
-//! The page computes nothing about collectives itself. It holds this crate as WebAssembly and puts to it what a user wants to see;
-//! the types of questions and answers are written out as TypeScript for it (`tests/types.rs`).
+//! The page computes nothing about collectives itself: it contains this crate as WebAssembly and asks it.
+//! `tests/types.rs` writes the types of questions and answers as TypeScript for the page.
 
 #![deny(unsafe_code)]
 
@@ -10,7 +10,7 @@ pub mod decisions;
 pub mod failure;
 pub mod machine;
 pub mod own;
-// No unsafe code, but names that the linker must keep.
+// Its only `unsafe` is `#[unsafe(no_mangle)]` on exported functions.
 #[allow(unsafe_code)]
 pub mod page;
 pub mod prices;
@@ -24,7 +24,7 @@ pub mod words;
 use failure::Failure;
 use question::{Answer, Question};
 
-/// The answer to a question: `{"ok": …}` or `{"error": …}`; see [`Question`] and [`Failure`].
+/// Returns the answer to a question: `{"ok": …}` or `{"error": …}`; see [`Question`] and [`Failure`].
 pub fn answer(question: &str) -> String {
     let answer = serde_json::from_str(question)
         .map_err(|error| Failure::new(format!("the question is none: {error}")))

@@ -8,13 +8,13 @@ use rustcoll::text::nearest;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// The name of the machine that is Hockney's model and no more.
+/// The preset that is Hockney's model alone.
 const HOCKNEY: &str = "hockney";
 
-/// Where the time for a byte changes with their number, that of so many is shown.
+/// Presets show the time of a byte for messages of this length, where the time depends on the length.
 const SHOWN_BYTES: f64 = (1 << 20) as f64;
 
-/// A machine by name, and what is different there, on however many nodes and ranks.
+/// A preset and the parameters that the user changes, for every number of nodes and ranks.
 #[derive(Clone, Debug, Default, Deserialize, TS)]
 #[serde(default)]
 #[ts(optional_fields)]
@@ -32,7 +32,6 @@ pub struct MachineInput {
     pub overhead: Option<f64>,
     /// Between nodes: LogGP's g, in seconds.
     pub gap: Option<f64>,
-    /// How many neighbouring ranks share a node.
     pub ranks_per_node: Option<usize>,
 }
 
@@ -49,14 +48,14 @@ pub struct Preset {
     pub ranks_per_node: usize,
 }
 
-/// All presets, Hockney's model first.
+/// Returns all presets, Hockney's model first.
 pub fn presets() -> Vec<Preset> {
     let shipped = SHIPPED.iter().map(|shipped| Preset::of(shipped.name, shipped.title, &shipped.machine()));
     let model = Preset::of(HOCKNEY, "Hockney's model: alpha + n beta, one rank on each node", &hockney());
     [model].into_iter().chain(shipped).collect()
 }
 
-/// A microsecond, 10 GB/s, 5 GB/s reduced.
+/// Latency 1 µs; messages 10 GB/s, reductions 5 GB/s.
 fn hockney() -> Machine {
     Machine::hockney(1e-6, 1e-10, 2e-10)
 }
@@ -77,7 +76,7 @@ impl Preset {
     }
 }
 
-/// A time that a user gave, if it is one.
+/// Returns the time that a user gave. Fails unless it is from 0 to [`MOST_SECONDS`].
 fn seconds(field: &str, wanted: Option<f64>) -> Result<Option<f64>, Failure> {
     match wanted {
         Some(wanted) if !(0.0..=MOST_SECONDS).contains(&wanted) => {
@@ -89,7 +88,7 @@ fn seconds(field: &str, wanted: Option<f64>) -> Result<Option<f64>, Failure> {
 }
 
 impl MachineInput {
-    /// The machine. Fails if there is no such preset, or a time is none.
+    /// Returns the machine. Fails if there is no such preset, or a parameter is out of range.
     pub fn read(&self) -> Result<Machine, Failure> {
         let mut machine = self.preset()?;
         machine.between = self.changed_link(machine.between)?;
@@ -133,8 +132,8 @@ impl MachineInput {
     }
 }
 
-/// No message takes longer.
+/// No time of a machine may be longer.
 const MOST_SECONDS: f64 = 10.0;
 
-/// No node has more.
+/// No node may have more ranks.
 const MOST_RANKS_PER_NODE: usize = 1024;

@@ -11,33 +11,32 @@ use rustcoll::verify::verify_schedules;
 use serde::Deserialize;
 use ts_rs::TS;
 
-/// The schedules of all ranks in the text form, in any order, and what they are to perform.
+/// A user's schedules of all ranks, in any order, and the collective that they should perform.
 #[derive(Clone, Debug, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
 #[ts(optional_fields)]
 pub struct OwnSchedule {
-    /// The collective's name.
     pub collective: String,
-    /// The schedules of all ranks, or a schedule file.
+    /// A program of each rank, or a schedule file.
     pub text: String,
-    /// The root, where there is one; 0 unless given.
+    /// The default is 0. Collectives without a root refuse a root.
     pub root: Option<f64>,
-    /// Whether the input stands in the receive buffer.
+    /// Whether the input is in the receive buffer.
     pub in_place: Option<bool>,
-    /// Whether operands must be combined in the order of their ranks.
+    /// Whether the schedules must combine operands in the order of their ranks.
     pub ordered: Option<bool>,
 }
 
-/// Longer texts would not be drawn while somebody waits.
+/// Drawing a longer text would take too long while the user waits.
 const MOST_CHARACTERS: usize = 1 << 18;
 
-/// No buffer that is drawn has more blocks, and no rank more slots.
+/// The page draws no buffer with more blocks, and no rank with more slots.
 const MOST_BLOCKS: usize = 1024;
 
-/// No rank does more steps, each time of a loop counted.
+/// The page draws no rank with more steps; each iteration of a loop counts.
 const MOST_STEPS: usize = 1 << 14;
 
-/// Follows the schedules, and says whether they are right.
+/// Returns the run of the schedules, and whether they are right.
 pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
     let collective = problem::collective(&own.collective)?;
     let characters = own.text.len();
@@ -60,15 +59,15 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
     Ok(Trace::drawn(&subjects, shown, verdict))
 }
 
-/// What is to be drawn.
+/// Schedules to draw, and the problem that they should solve.
 struct Asked {
     problem: Problem,
     ordered: bool,
-    /// Without loops, rank 0's first.
+    /// Without loops, in the order of ranks.
     schedules: Vec<Schedule>,
 }
 
-/// Fails if one of the schedules is too large to be drawn.
+/// Fails if a schedule is too large to draw.
 fn check_room<'a>(schedules: impl Iterator<Item = &'a Schedule>) -> Result<(), Failure> {
     let wrong = |message: String| Err(Failure::of("text", message));
     for schedule in schedules {
@@ -87,7 +86,7 @@ fn check_room<'a>(schedules: impl Iterator<Item = &'a Schedule>) -> Result<(), F
 }
 
 impl OwnSchedule {
-    /// What a text asks that has programs alone: one for each rank.
+    /// Reads a text that has only programs, one for each rank.
     fn of_programs(&self, collective: Collective) -> Result<Asked, Failure> {
         let listings = Listing::parse_all(&self.text).map_err(misread)?;
         let size = listings[0].schedule.size;
@@ -105,7 +104,7 @@ impl OwnSchedule {
         Ok(Asked { problem, ordered: self.ordered.unwrap_or(false), schedules })
     }
 
-    /// What a schedule file asks.
+    /// Reads a schedule file.
     fn of_file(&self, collective: Collective) -> Result<Asked, Failure> {
         let file = ScheduleFile::read(&self.text).map_err(misread)?;
         let listed = &file.listed;

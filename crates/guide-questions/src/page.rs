@@ -1,7 +1,7 @@
 //! The page's side of the WebAssembly module: bytes in, bytes out.
 //!
-//! The page asks for room, writes a question into it, asks for the answer and reads that from where it stands. Both stay until the
-//! next question.
+//! The page calls [`room`], writes a question there, calls [`answer`] and reads the answer at the address that
+//! [`answer`] returns. Both buffers stay valid until the next question.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ thread_local! {
     static CONVERSATION: RefCell<Conversation> = RefCell::default();
 }
 
-/// Where a question of so many bytes of UTF-8 may be written.
+/// Returns the address at which the page may write a question of `length` bytes of UTF-8.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(length: usize) -> *mut u8 {
     CONVERSATION.with_borrow_mut(|conversation| {
@@ -24,7 +24,7 @@ pub extern "C" fn room(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the question that was written; returns where the answer stands, in UTF-8.
+/// Answers the question in the buffer. Returns the address of the answer, in UTF-8.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
     CONVERSATION.with_borrow_mut(|conversation| {
@@ -34,7 +34,7 @@ pub extern "C" fn answer() -> *const u8 {
     })
 }
 
-/// How many bytes the answer has.
+/// Returns the length of the answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_length() -> usize {
     CONVERSATION.with_borrow(|conversation| conversation.answer.len())

@@ -1,4 +1,4 @@
-//! What the algorithms of a collective cost on a machine, by the simulator.
+//! Simulated times of the algorithms of a collective on a machine.
 
 use crate::failure::Failure;
 use crate::machine::MachineInput;
@@ -10,60 +10,52 @@ use rustcoll::selection::Parameters;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A collective on so many ranks, for several lengths.
+/// Asks for the times of a collective's algorithms on one number of ranks, for several lengths.
 #[derive(Clone, Debug, Deserialize, TS)]
 pub struct PricesQuestion {
-    /// The collective's name.
     pub collective: String,
-    /// The machine.
     pub machine: MachineInput,
-    /// The number of ranks.
     pub ranks: usize,
     /// Bytes, by the collective's measure; ascending.
     pub bytes: Vec<usize>,
-    /// Whether several values of parameters are tried besides the defaults.
+    /// Whether to try several values of each parameter besides the defaults.
     pub sweep: bool,
 }
 
-/// What each candidate costs.
+/// The times of all candidates.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Prices {
-    /// The candidates, each with its parameters.
     pub candidates: Vec<PricedCandidate>,
 }
 
-/// An algorithm with parameters, and what it costs.
+/// An algorithm with parameters, and its times.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct PricedCandidate {
-    /// The algorithm's name.
     pub algorithm: String,
-    /// The algorithm's name and the parameters that are not left at their defaults, as in a rule.
+    /// The algorithm and its parameters that differ from the defaults, as in a rule.
     pub label: String,
-    /// Those parameters.
     pub parameters: ChosenParameters,
-    /// Seconds for each of the bytes; none where it cannot serve.
+    /// Seconds for each length of the question; none where the candidate cannot serve.
     pub seconds: Vec<Option<f64>>,
 }
 
 /// Parameters of an algorithm that are not left at their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, TS)]
 pub struct ChosenParameters {
-    /// The radix.
     pub radix: Option<usize>,
-    /// The length of a segment in bytes.
+    /// In bytes.
     pub segment: Option<usize>,
-    /// The window.
     pub window: Option<usize>,
 }
 
-/// More ranks take too long while somebody waits, and all their bytes together could not be counted in a page.
+/// More ranks take too long while the user waits. Also, the bytes of all ranks together must fit in 32 bits.
 const MOST_PRICED_RANKS: usize = 512;
 
-/// No map is higher.
+/// No map of the page is higher.
 const MOST_LENGTHS: usize = 64;
 
 impl PricesQuestion {
-    /// Prices all candidates.
+    /// Returns the times of all candidates. Fails if an input is out of range or the simulation fails.
     pub fn answer(&self) -> Result<Prices, Failure> {
         let collective = collective(&self.collective)?;
         let machine = self.machine.read()?;
@@ -94,7 +86,7 @@ impl PricesQuestion {
 }
 
 impl ChosenParameters {
-    /// Those that are not left at their defaults.
+    /// Takes the parameters that are not left at their defaults.
     pub fn of(parameters: Parameters) -> ChosenParameters {
         ChosenParameters {
             radix: parameters.get(Parameter::Radix),
@@ -104,7 +96,7 @@ impl ChosenParameters {
     }
 }
 
-/// A choice as a rule has it.
+/// Returns a choice in the words of a rule: `ALGORITHM PARAMETER=VALUE …`.
 pub fn label(algorithm: &str, parameters: Parameters) -> String {
     let given = parameters.given().map(|(parameter, value)| format!(" {}={value}", parameter.name()));
     [algorithm.to_string()].into_iter().chain(given).collect()

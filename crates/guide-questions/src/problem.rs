@@ -1,4 +1,4 @@
-//! Which algorithm is asked about, and on what.
+//! The algorithm that a question is about, and its problem.
 
 use crate::failure::Failure;
 use rustcoll::algorithms::description::{Description, Field};
@@ -9,24 +9,22 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use ts_rs::TS;
 
-/// How many ranks are drawn.
+/// Numbers of ranks that the page draws.
 pub const DRAWN_RANKS: RangeInclusive<usize> = 2..=32;
 
-/// A vector is cut into so many segments at most where it is drawn.
+/// The page draws no vector with more segments.
 pub const MOST_DRAWN_SEGMENTS: usize = 32;
 
-/// An algorithm and what it is asked to do.
+/// An algorithm and the problem that it solves.
 #[derive(Clone, Debug, Deserialize, TS)]
 pub struct Subject {
-    /// The collective's name.
     pub collective: String,
-    /// The algorithm's name, or another name of it.
+    /// The algorithm's name or one of its aliases.
     pub algorithm: String,
-    /// What it is asked to do.
     pub problem: ProblemInput,
 }
 
-/// What can be said of a problem. What is left out has its default, or makes no difference.
+/// The fields of a problem. A field that is left out has its default, or makes no difference.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(default, deny_unknown_fields)]
 #[ts(concrete(Number = f64), optional_fields = nullable)]
@@ -45,18 +43,18 @@ pub struct ProblemFields<Number> {
     pub corners: Option<bool>,
 }
 
-/// What a user says of a problem. Controls and links may say numbers that are not whole.
+/// A problem as a user gives it. Controls and links may contain numbers that are not whole.
 pub type ProblemInput = ProblemFields<f64>;
 
 /// A problem with its defaults filled in.
 pub type ShownProblem = ProblemFields<usize>;
 
-/// The name of the control of the page for a field of a description.
+/// Returns the name of the page's control for a field of a description.
 pub fn control(field: &str) -> String {
     field.replace('-', "_")
 }
 
-/// Looks a collective up.
+/// Returns the collective of this name. Fails if there is none.
 pub fn collective(name: &str) -> Result<Collective, Failure> {
     let names = Collective::ALL.into_iter().map(Collective::name);
     Collective::named(name)
@@ -64,7 +62,7 @@ pub fn collective(name: &str) -> Result<Collective, Failure> {
 }
 
 impl Subject {
-    /// The algorithm and the problem. Fails if there is no such algorithm, or it cannot serve the problem.
+    /// Returns the algorithm and the problem. Fails if the algorithm is unknown or cannot serve the problem.
     pub fn read(&self) -> Result<(&'static Algorithm, Problem), Failure> {
         let collective = collective(&self.collective)?;
         let algorithm = collective.algorithm(&self.algorithm).ok_or_else(|| {
@@ -98,7 +96,7 @@ impl ProblemInput {
         Ok(description.problem(algorithm)?)
     }
 
-    /// What is shown of the problem that was made of this.
+    /// Returns the fields of `problem` that shape the algorithm's schedule.
     pub fn shown(&self, algorithm: &Algorithm, problem: &Problem) -> ShownProblem {
         let is_shown = |field| algorithm.is_shaped_by(field, problem.remote > 0);
         let number = |field, value| is_shown(field).then_some(value);
@@ -118,12 +116,12 @@ impl ProblemInput {
     }
 }
 
-/// How many ranks share the first node, of those of equal nodes.
+/// Returns how many ranks share the first node; nodes are equal.
 fn ranks_per_node(problem: &Problem) -> usize {
     if problem.nodes.is_empty() { problem.size } else { problem.nodes.population(0) }
 }
 
-/// A number that a control says, if it is one that can count.
+/// Returns the value of a control as an integer. Fails unless it is whole and from 0 to `u32::MAX`.
 pub fn whole(field: &str, number: Option<f64>) -> Result<Option<usize>, Failure> {
     match number {
         None => Ok(None),
@@ -141,7 +139,7 @@ fn at_most(most: usize, field: &str, number: Option<f64>) -> Result<Option<usize
     number.map(|number| bounded(field, number, 1..=most)).transpose()
 }
 
-/// A number that a control says, if it is a whole one within bounds.
+/// Returns the value of a control as an integer. Fails unless it is whole and within `range`.
 pub fn bounded(field: &str, number: f64, range: RangeInclusive<usize>) -> Result<usize, Failure> {
     let whole = number as usize;
     match whole as f64 == number && range.contains(&whole) {
@@ -150,7 +148,7 @@ pub fn bounded(field: &str, number: f64, range: RangeInclusive<usize>) -> Result
     }
 }
 
-/// A number, if it is within bounds.
+/// Fails unless the number is within `range`.
 pub fn drawn(field: &str, number: usize, range: RangeInclusive<usize>) -> Result<(), Failure> {
     if range.contains(&number) { Ok(()) } else { Err(out_of_range(field, &number, range)) }
 }

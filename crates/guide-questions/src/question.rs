@@ -1,4 +1,4 @@
-//! What can be asked.
+//! The kinds of questions.
 
 use crate::catalog::Catalog;
 use crate::decisions::{Decisions, DecisionsQuestion};
@@ -12,11 +12,11 @@ use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A question: its kind, and what belongs to it.
+/// A question: its kind and its input.
 #[derive(Debug, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// What there is.
+    /// All collectives, algorithms and machines.
     Catalog {},
     /// The run of an algorithm.
     Trace(Subject),
@@ -24,11 +24,11 @@ pub enum Question {
     Own(OwnSchedule),
     /// The schedules of all ranks as text.
     Schedule(ScheduleQuestion),
-    /// What each rank does when.
+    /// When each rank does what, by the cost model.
     Timeline(TimelineQuestion),
-    /// What rules decide.
+    /// Which rule decides, by ranks and bytes.
     Decisions(DecisionsQuestion),
-    /// What algorithms cost.
+    /// Times of a collective's algorithms.
     Prices(PricesQuestion),
 }
 
@@ -44,7 +44,7 @@ pub enum Answer {
     Prices(Prices),
 }
 
-/// Which answer belongs to which question, for TypeScript.
+/// The type of each question's answer, for TypeScript.
 #[derive(TS)]
 pub struct Answers {
     pub catalog: Catalog,
@@ -56,7 +56,7 @@ pub struct Answers {
     pub prices: Prices,
 }
 
-/// What belongs to a question of each kind, for TypeScript.
+/// The type of each question's input, for TypeScript.
 #[derive(TS)]
 pub struct Questions {
     pub catalog: Nothing,
@@ -68,12 +68,11 @@ pub struct Questions {
     pub prices: PricesQuestion,
 }
 
-/// A question that needs no more than its kind.
+/// The input of a question that has none.
 #[derive(TS)]
 pub struct Nothing {}
 
 impl Question {
-    /// Answers it.
     pub fn answer(&self) -> Result<Answer, Failure> {
         Ok(match self {
             Question::Catalog {} => Answer::Catalog(Catalog::new()),

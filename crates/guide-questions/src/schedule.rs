@@ -8,14 +8,12 @@ use rustcoll::engine::{Goal, Plan, is_expressible_in_goal};
 use serde::Deserialize;
 use ts_rs::TS;
 
-/// Whose schedules, and in which form.
+/// Asks for an algorithm's schedules as text.
 #[derive(Clone, Debug, Deserialize, TS)]
 pub struct ScheduleQuestion {
-    /// The algorithm and its problem.
     pub subject: Subject,
-    /// The form.
     pub form: Form,
-    /// Bytes, by the collective's measure; for GOAL only.
+    /// Bytes, by the collective's measure; only GOAL uses them.
     pub bytes: usize,
 }
 
@@ -23,13 +21,13 @@ pub struct ScheduleQuestion {
 #[derive(Clone, Copy, Debug, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// The text form, which can be loaded again.
+    /// rustcoll's own text form, which rustcoll also reads.
     Text,
-    /// GOAL, which LogGOPSim and ATLAHS read.
+    /// GOAL, the input of LogGOPSim and ATLAHS.
     Goal,
 }
 
-/// The schedules of all ranks.
+/// Returns the schedules of all ranks. Fails if the algorithm cannot serve, or GOAL cannot express it.
 pub fn text(question: &ScheduleQuestion) -> Result<String, Failure> {
     let (algorithm, problem) = question.subject.read()?;
     match (algorithm.calls(), question.form) {
@@ -56,7 +54,7 @@ fn goal(algorithm: &Algorithm, problem: &Problem, bytes: usize) -> Result<String
     Ok(Goal { ranks: problem.size, plan }.to_string())
 }
 
-/// What each rank does that calls other collectives.
+/// Returns what each rank does, for an algorithm that calls other collectives.
 pub fn acts(calls: &Calls, problem: &Problem) -> Vec<Vec<String>> {
     let of_rank = |rank| (calls.acts)(problem, rank).iter().map(|act| act.to_string()).collect();
     (0..problem.size).map(of_rank).collect()

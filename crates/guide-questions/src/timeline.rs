@@ -1,4 +1,4 @@
-//! What each rank does when, under the cost model.
+//! When each rank does what, by the cost model.
 
 use crate::failure::Failure;
 use crate::machine::MachineInput;
@@ -7,34 +7,28 @@ use rustcoll::cost::simulation::{self, Activity, MOST_BYTES, Simulation};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Which run on which machine.
+/// Asks for the timeline of a run on a machine.
 #[derive(Clone, Debug, Deserialize, TS)]
 pub struct TimelineQuestion {
-    /// The algorithm and its problem.
     pub subject: Subject,
-    /// The machine.
     pub machine: MachineInput,
     /// Bytes, by the collective's measure.
     pub bytes: usize,
 }
 
-/// What all ranks do in a run.
+/// What all ranks do in a run, by time.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Timeline {
-    /// When all ranks are done.
+    /// When the last rank is done.
     pub seconds: f64,
-    /// What each rank does.
     pub ranks: Vec<Vec<Span>>,
 }
 
-/// From when to when a rank does something, in seconds.
+/// An activity of a rank and its time, in seconds.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Span {
-    /// When it begins.
     pub start: f64,
-    /// When it ends.
     pub end: f64,
-    /// What the rank does.
     pub kind: SpanKind,
     /// The rank at the other end of a message.
     pub peer: Option<usize>,
@@ -42,7 +36,6 @@ pub struct Span {
     pub bytes: Option<f64>,
 }
 
-/// What a rank does.
 #[derive(Clone, Copy, Debug, Serialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum SpanKind {

@@ -13,39 +13,37 @@ use serde::Serialize;
 use std::ops::Range;
 use ts_rs::TS;
 
-/// A run of all ranks.
+/// A run on all ranks: the state and the steps that the page draws.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Trace {
     /// The problem with its defaults filled in.
     pub problem: ShownProblem,
     /// How many blocks a buffer is cut into.
     pub blocks: usize,
-    /// The buffers that are used.
+    /// The buffers of which some rank has a block.
     pub buffers: Vec<BufferView>,
-    /// What blocks hold.
+    /// All values that blocks hold during the run.
     pub values: Vec<Value>,
-    /// What they hold before the first step.
+    /// What the blocks hold before the first step.
     pub initial: Vec<Cell>,
-    /// The steps.
     pub steps: Vec<StepView>,
-    /// Whether all ranks come to the ends of their programs.
+    /// Whether all ranks reach the ends of their programs.
     pub has_ended: bool,
-    /// What is worth knowing of the run as a whole.
+    /// Facts about the run as a whole.
     pub facts: Vec<String>,
-    /// What it costs; none, if it does not end.
+    /// None if the run does not end.
     pub cost: Option<Cost>,
-    /// Whether it performs its collective.
     pub verdict: Verdict,
-    /// Of what is made of calls, what each rank does; it has no steps here.
+    /// What each rank does, for an algorithm that calls other collectives. Such a trace has no steps.
     pub calls: Option<Vec<Vec<String>>>,
 }
 
-/// A buffer and which blocks of it each rank has.
+/// A buffer, and which of its blocks each rank has.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct BufferView {
     /// `send`, `recv`, `scratch` or `shared`.
     pub name: String,
-    /// Its name for users.
+    /// The name that the page shows.
     pub title: String,
     /// The blocks of each rank.
     pub ranges: Vec<Blocks>,
@@ -54,22 +52,20 @@ pub struct BufferView {
 /// Consecutive blocks.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Blocks {
-    /// Number of the first.
     pub first: usize,
-    /// How many.
     pub count: usize,
 }
 
-/// What a block can hold.
+/// A value that a block can hold.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Value {
-    /// Whose contributions it is made of, shortly: `3`, `0–3`, `0,2`.
+    /// The ranks that contributed, abbreviated: `3`, `0–3`, `0,2`.
     pub label: String,
-    /// In words: `block 2 of rank 3`, `block 1 of (0 ⊕ 1) ⊕ 2`.
+    /// The value in words: `block 2 of rank 3`, `block 1 of (0 ⊕ 1) ⊕ 2`.
     pub text: String,
-    /// Number of the block in the ranks' inputs.
+    /// Index of the block in the ranks' inputs.
     pub block: usize,
-    /// The rank whose input it is; none, if it was reduced.
+    /// The rank whose input the value is; none for the result of a reduction.
     pub origin: Option<usize>,
     /// The ranks that have contributed, from the leftmost operand to the rightmost, each once.
     pub ranks: Vec<usize>,
@@ -78,26 +74,21 @@ pub struct Value {
 /// A block of a rank's buffer.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct BlockView {
-    /// The rank.
     pub rank: usize,
-    /// Number of the buffer.
+    /// Index in [`Trace::buffers`].
     pub buffer: usize,
-    /// Number of the block.
     pub block: usize,
 }
 
-/// A block and what is written to it.
+/// A block and the value written to it.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Cell {
-    /// The rank.
     pub rank: usize,
-    /// Number of the buffer.
+    /// Index in [`Trace::buffers`].
     pub buffer: usize,
-    /// Number of the block.
     pub block: usize,
-    /// Number of the value; none, if what was read held nothing.
+    /// Index in [`Trace::values`]; none if the source held nothing.
     pub value: Option<usize>,
-    /// How it got there.
     pub how: Means,
 }
 
@@ -114,32 +105,29 @@ pub enum Means {
 /// A step of all ranks: messages travel, or ranks work on their own.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct StepView {
-    /// What it is.
     pub title: String,
     /// What happens, in words and formulas.
     pub explanation: Vec<Sentence>,
-    /// The messages.
     pub transfers: Vec<Transfer>,
     /// What ranks do on their own.
     pub works: Vec<Work>,
-    /// What is read: in the state before this step it is about to move.
+    /// Blocks that the step reads. They hold what they held before the step.
     pub reads: Vec<BlockView>,
-    /// What is written: it makes the state after this step of the one before.
+    /// What the step writes. These writes turn the state before the step into the state after it.
     pub writes: Vec<Cell>,
-    /// How many blocks the messages have.
+    /// Blocks of all messages of this step.
     pub blocks: usize,
-    /// Messages up to now, those of this step included.
+    /// Messages up to this step, with those of this step.
     pub total_messages: usize,
-    /// Blocks of messages up to now.
+    /// Blocks of messages up to this step, with those of this step.
     pub total_blocks: usize,
-    /// Rounds of messages up to now.
+    /// Rounds of messages up to this step, with that of this step.
     pub round: usize,
 }
 
 /// A sentence and the formula that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
 pub struct Sentence {
-    /// The sentence.
     pub text: String,
     /// The formula, with numbers put in.
     pub formula: Option<String>,
@@ -148,28 +136,26 @@ pub struct Sentence {
 /// A message.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Transfer {
-    /// Who sends it.
+    /// The sending rank.
     pub source: usize,
-    /// Who receives it.
+    /// The receiving rank.
     pub target: usize,
-    /// How many blocks it has.
     pub blocks: usize,
-    /// Which, as in the text form of schedules.
+    /// The blocks that it carries, in the text form of schedules.
     pub from: String,
-    /// Where they go.
+    /// Where the receiver puts the blocks, in the text form of schedules.
     pub into: String,
 }
 
 /// What a rank does on its own.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Work {
-    /// The rank.
     pub rank: usize,
     /// The step of its schedule, in the text form.
     pub text: String,
 }
 
-/// What the busiest ranks do; see [`rustcoll::cost::Cost`].
+/// The costs of the busiest ranks; see [`rustcoll::cost::Cost`].
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Cost {
     pub rounds: usize,
@@ -179,12 +165,12 @@ pub struct Cost {
     pub read: usize,
 }
 
-/// What the verifier says.
+/// The verifier's verdict on a run.
 #[derive(Clone, Debug, Serialize, TS)]
 pub struct Verdict {
     /// Whether the schedules perform their collective.
     pub is_correct: bool,
-    /// What is wrong, if something is.
+    /// What is wrong; none if the schedules are correct.
     pub message: Option<String>,
     /// The rank at fault.
     pub rank: Option<usize>,
@@ -192,19 +178,17 @@ pub struct Verdict {
     pub step: Option<usize>,
 }
 
-/// What is drawn.
+/// A run to draw.
 pub struct Subjects<'a> {
-    /// The collective.
     pub collective: Collective,
     /// The algorithm; none, if a user has written the schedules.
     pub algorithm: Option<&'static Algorithm>,
-    /// The problem.
     pub problem: &'a Problem,
     /// The schedules of all ranks, rank 0's first.
     pub schedules: &'a [Schedule],
 }
 
-/// So many elements are followed through the calls of an algorithm that is made of them.
+/// The verifier follows this many elements through an algorithm that calls other collectives.
 const ELEMENTS: usize = 7;
 
 /// The buffers in the order in which they are drawn.
@@ -212,7 +196,7 @@ const BUFFERS: [(&str, &str); 4] =
     [("send", "Send buffer"), ("recv", "Receive buffer"), ("scratch", "Scratch"), ("shared", "Shared slots")];
 
 impl Trace {
-    /// The run of an algorithm.
+    /// Returns the run of an algorithm. Fails if the subject cannot be read.
     pub fn of(subject: &Subject) -> Result<Trace, Failure> {
         let (algorithm, problem) = subject.read()?;
         let shown = subject.problem.shown(algorithm, &problem);
@@ -231,7 +215,7 @@ impl Trace {
         Ok(Trace::drawn(&subjects, shown, Verdict::of(verify_programs(algorithm, &problem, &schedules))))
     }
 
-    /// The run of schedules as far as they go; without steps, if one of them makes no sense by itself.
+    /// Returns the run of schedules as far as it gets; without steps, if a schedule makes no sense by itself.
     pub fn drawn(subjects: &Subjects, problem: ShownProblem, verdict: Verdict) -> Trace {
         let traced = trace::Trace::new(subjects.collective, subjects.problem, subjects.schedules);
         let Ok(traced) = traced else { return Trace::empty(problem, verdict) };
@@ -275,7 +259,7 @@ impl Verdict {
         Verdict { is_correct: result.is_ok(), message: result.err(), rank: None, step: None }
     }
 
-    /// What the verifier has found.
+    /// Returns the verdict for a result of the verifier.
     pub fn of(result: Result<(), Violation>) -> Verdict {
         let violation = result.err();
         Verdict {
@@ -295,18 +279,16 @@ impl Cost {
 }
 
 impl Sentence {
-    /// A sentence without a formula.
     pub fn plain(text: impl Into<String>) -> Sentence {
         Sentence { text: text.into(), formula: None }
     }
 
-    /// A sentence with a formula.
     pub fn with(text: impl Into<String>, formula: impl Into<String>) -> Sentence {
         Sentence { text: text.into(), formula: Some(formula.into()) }
     }
 }
 
-/// The buffers of which a rank has a block.
+/// Returns the buffers of which some rank has a block.
 fn buffers(subjects: &Subjects) -> Vec<BufferView> {
     let Subjects { collective, problem, schedules, .. } = subjects;
     let blocks = |rank: usize| schedules[rank].blocks;

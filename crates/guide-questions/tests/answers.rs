@@ -211,7 +211,7 @@ fn whatever_is_asked_is_answered() {
     }
 }
 
-/// Where in a value others stand, as pointers.
+/// Returns the paths to all values inside a value, as JSON pointers.
 fn paths(value: &Value) -> Vec<String> {
     let parts: Vec<(String, &Value)> = match value {
         Value::Object(parts) => parts.iter().map(|(name, part)| (name.clone(), part)).collect(),

@@ -1,4 +1,4 @@
-//! The TypeScript types of questions and answers are those of this crate.
+//! The committed TypeScript types of questions and answers match the types of this crate.
 
 use guide_questions::failure::Failure;
 use guide_questions::question::{Answers, Questions};

@@ -1,52 +1,48 @@
-//! Who races.
+//! Contestants: the components and algorithms that a benchmark compares.
 
 use rustcoll::algorithms::{Algorithm, MOCK_UPS};
 use rustcoll::selection::{nearest, quantity};
 use std::fmt;
 use std::str::FromStr;
 
-/// A component of Open MPI, possibly with an algorithm and its parameters: `rustcoll:bruck:radix=4`, `tuned:3`, `han`. Or the
-/// name of another MPI, which chooses by itself; or `copy`, a plain copy of as many bytes as a call moves. `rustcoll@rules.toml`
-/// follows a rule file of its own, and `tuned:allgather_as_alltoall` or `mpich:allgather_as_alltoall` does what this mock-up does
-/// by calls of that component or MPI.
+/// A component of Open MPI, possibly with an algorithm and its parameters: `rustcoll:bruck:radix=4`,
+/// `tuned:3`, `han`. It can also be the name of another MPI, or `copy`, a plain copy of as many bytes as a
+/// call moves. `rustcoll@rules.toml` follows its own rule file. `tuned:allgather_as_alltoall` or
+/// `mpich:allgather_as_alltoall` runs this mock-up with calls of that component or MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contestant {
-    /// The component's name.
     pub component: String,
-    /// The rule file that its communicator is created with, ahead of the job's rules.
+    /// The rule file of the contestant's communicator; it takes precedence over the job's rules.
     pub rules: Option<String>,
-    /// An algorithm's name, or its number; the component's own choice without.
+    /// An algorithm's name or number. With `None`, the component chooses.
     pub algorithm: Option<String>,
-    /// Parameters of the algorithm.
     pub parameters: Vec<(String, usize)>,
 }
 
 impl Contestant {
-    /// The component that this project makes.
+    /// The name of rustcoll's component.
     pub const OWN: &str = "rustcoll";
 
-    /// The contestant that calls no collective.
+    /// The name of the contestant that copies bytes and calls no collective.
     pub const COPY: &str = "copy";
 
-    /// The parameters that rustcoll's algorithms have.
     const OWN_PARAMETERS: [&str; 3] = ["radix", "segment", "window"];
 
-    /// Whether it is rustcoll.
     pub fn is_own(&self) -> bool {
         self.component == Self::OWN
     }
 
-    /// Whether it copies instead of calling a collective.
     pub fn is_copy(&self) -> bool {
         self.component == Self::COPY
     }
 
-    /// Whether it is a name alone.
+    /// Whether the contestant is a component's name alone.
     pub fn is_plain(&self) -> bool {
         self.algorithm.is_none() && self.parameters.is_empty() && self.rules.is_none()
     }
 
-    /// The mock-up that it is, if nobody but the program that measures knows this: rustcoll has mock-ups itself.
+    /// Returns the mock-up that the measuring program must run for this contestant. `None` for rustcoll,
+    /// because the component itself has mock-ups.
     pub fn mock_up(&self) -> Option<&'static Algorithm> {
         let name = self.algorithm.as_deref().filter(|_| !self.is_own() && self.parameters.is_empty())?;
         MOCK_UPS.iter().copied().find(|mock_up| mock_up.name == name)

@@ -1,4 +1,4 @@
-//! How collectives are called.
+//! The forms of a collective: blocking, non-blocking and persistent.
 
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::nearest;
@@ -8,19 +8,18 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// It returns when it is done.
+    /// The call returns after the operation has completed.
     Blocking,
-    /// It returns a request that is active.
+    /// The call returns an active request.
     Nonblocking,
-    /// It returns a request that can be started again and again.
+    /// The call returns a request that the program can start repeatedly.
     Persistent,
 }
 
 impl Form {
-    /// All of them.
     pub const ALL: [Form; 3] = [Form::Blocking, Form::Nonblocking, Form::Persistent];
 
-    /// The name of a collective in this form: `allreduce`, `iallreduce`, `allreduce_init`.
+    /// Returns the name of a collective in this form: `allreduce`, `iallreduce`, `allreduce_init`.
     pub fn name(self, collective: Collective) -> String {
         let name = collective.name();
         match self {
@@ -30,7 +29,7 @@ impl Form {
         }
     }
 
-    /// The collective and the form that have a name.
+    /// Returns the collective and the form with this name. The error names the nearest known name.
     pub fn parse(name: &str) -> Result<(Collective, Form), String> {
         let known = Self::named().find(|(known, _)| known == name).map(|(_, called)| called);
         known.ok_or_else(|| {
@@ -39,7 +38,8 @@ impl Form {
         })
     }
 
-    /// All names and what they mean; blocking forms come first, so that they are the nearest of names that are equally near.
+    /// Returns all names with their meanings. Blocking forms come first, so that `nearest` prefers them among
+    /// equally near names.
     fn named() -> impl Iterator<Item = (String, (Collective, Form))> {
         let of_form = |form: Form| {
             Collective::ALL.into_iter().map(move |collective| (form.name(collective), (collective, form)))

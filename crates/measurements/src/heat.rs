@@ -1,15 +1,14 @@
-//! Who calls what.
+//! A heat: one series and its contestants.
 
 use crate::{Contestant, Series};
 use std::fmt;
 use std::str::FromStr;
 
-/// A series and those who race in it: `allreduce:8,1K/rustcoll,rustcoll:ring`.
+/// A series and its contestants: `allreduce:8,1K/rustcoll,rustcoll:ring`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heat {
-    /// What is called.
     pub series: Series,
-    /// Who calls it; nobody is named where it is those that the job names.
+    /// Empty for the contestants of the whole job.
     pub contestants: Vec<Contestant>,
 }
 

@@ -1,5 +1,5 @@
-//! What the measuring program is told, and what it tells. The program needs an MPI; the command that starts it, and reads
-//! what it prints, does not.
+//! The measuring program's arguments and the lines that it prints. The program needs an MPI library. The
+//! command that starts it and reads its output needs none.
 
 #![forbid(unsafe_code)]
 

@@ -1,101 +1,95 @@
-//! What the measuring program prints: JSON, one value in a line.
+//! The output of the measuring program: one JSON value per line.
 
 use serde::{Deserialize, Serialize};
 
-/// A line.
+/// A line of the output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
-    /// The first one.
+    /// The first line.
     Job(Job),
-    /// A contestant is about to call a collective for the first time, in one cell.
+    /// A contestant is about to make its first call in one cell.
     Trying(Trial),
-    /// How long a collective must be measured.
+    /// How long a collective must be measured at least.
     Reference(Reference),
     /// One contestant's times in one cell.
     Measurement(Measurement),
-    /// Why there are none.
+    /// Why a contestant has no times in a cell.
     Fault(Fault),
-    /// A call did not end in time: the job ends with this line.
+    /// A call did not end in time. The job ends with this line.
     Hung(Trial),
 }
 
-/// Who measures.
+/// The job that measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// The number of ranks.
     pub ranks: usize,
-    /// On how many hosts they are; 0 if that was not told.
+    /// The number of hosts; 0 if it is not known.
     #[serde(default)]
     pub nodes: usize,
-    /// The most ranks on one host; 0 if that was not told.
+    /// The most ranks on one host; 0 if it is not known.
     #[serde(default)]
     pub ranks_per_node: usize,
-    /// What the MPI library calls itself.
+    /// The MPI library's own name and version.
     pub library: String,
 }
 
-/// Who calls what.
+/// A contestant in one cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Trial {
-    /// What is called: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
+    /// The operation's name: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
     pub collective: String,
     /// The bytes by the collective's measure.
     pub bytes: usize,
-    /// The contestant.
     pub contestant: String,
 }
 
-/// How long each contestant in each cell of a collective is measured at least: as long as it took until the times of its
-/// shortest calls were known well (Hunold and Carpen-Amarie 2018, section 4.2).
+/// The least time to measure each contestant in each cell of a collective. It is the time that the
+/// collective's shortest calls needed until their mean was known well (Hunold and Carpen-Amarie 2018, section
+/// 4.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// What is called: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
+    /// The operation's name: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
     pub collective: String,
-    /// The sum of the times that it took, in seconds.
+    /// The sum of `nanoseconds`, in seconds.
     pub seconds: f64,
-    /// Those times.
+    /// The times of the calls.
     pub nanoseconds: Vec<u64>,
 }
 
 /// All times of a contestant in one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// What is called: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
+    /// The operation's name: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
     pub collective: String,
-    /// The number of ranks.
     pub ranks: usize,
     /// The bytes by the collective's measure.
     pub bytes: usize,
-    /// The contestant.
     pub contestant: String,
-    /// Which of several jobs that measure the same it was, from 0; who starts them says so.
+    /// The job's number, from 0, among several jobs that measure the same. The command that starts the jobs sets it.
     #[serde(default)]
     pub launch: usize,
-    /// The algorithm that ran, as far as the component tells.
+    /// The algorithm that ran, if the component reports it.
     pub ran: String,
-    /// How many repetitions were dropped because a rank was late.
+    /// The number of repetitions that were dropped because a rank was late.
     pub late: usize,
-    /// How long each rank computed between a call and its wait, in nanoseconds: as long as the call took without. 0 where calls do
-    /// not overlap.
+    /// How long each rank computed between a call and its wait, in nanoseconds. It is the time of the call
+    /// without computing. 0 if calls do not overlap.
     #[serde(default)]
     pub computing: u64,
-    /// From the common start to the end of the last rank.
+    /// The time of each repetition, from the common start to the end of the last rank.
     pub nanoseconds: Vec<u64>,
 }
 
 /// Why a contestant has no times in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What is called: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
+    /// The operation's name: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
     pub collective: String,
     /// The bytes by the collective's measure.
     pub bytes: usize,
-    /// The contestant.
     pub contestant: String,
-    /// What is wrong.
     pub message: String,
-    /// What kind of fault it is.
     #[serde(default)]
     pub cause: Cause,
 }
@@ -104,22 +98,21 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// Something failed: the result was wrong, or somebody else served the calls.
+    /// A failure: the result was wrong, or another component served the calls.
     #[default]
     Failed,
-    /// The algorithm does not serve such calls, as it says itself; another one ran.
+    /// The algorithm does not serve such calls, so another one would run.
     NotEligible,
-    /// In every repetition a rank was late; another time that may be otherwise.
+    /// A rank was late in every repetition. A later run may succeed.
     Late,
 }
 
 impl Line {
-    /// Writes it.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("texts and numbers can be written")
     }
 
-    /// Reads one; `None` if something else was printed.
+    /// Reads a line; `None` if it is not one of these lines.
     pub fn from_json(text: &str) -> Option<Line> {
         serde_json::from_str(text).ok()
     }

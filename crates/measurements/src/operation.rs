@@ -1,4 +1,4 @@
-//! What is called.
+//! Operations: a collective with its form and shape.
 
 use crate::{Form, Shape};
 use rustcoll::algorithms::Collective;
@@ -6,39 +6,37 @@ use rustcoll::selection::nearest;
 use std::fmt;
 use std::str::FromStr;
 
-/// A collective in one of its forms, with which shape, and whether ranks compute until they wait for it: `allreduce`,
+/// A collective with its form, its shape, and whether ranks compute before they wait for it: `allreduce`,
 /// `iallreduce@overlap`, `alltoallv@sparse`, `neighbor_alltoall_init@stencil_5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
-    /// The collective.
     pub collective: Collective,
-    /// How it is called.
     pub form: Form,
-    /// How long blocks are, and who exchanges them.
+    /// The lengths of the blocks, and the ranks that exchange them.
     pub shape: Shape,
-    /// Whether each rank computes between the call and the wait, as long as the call takes without.
+    /// Whether each rank computes between the call and the wait, for as long as the call takes without computing.
     pub overlaps: bool,
 }
 
 const OVERLAP: &str = "overlap";
 
 impl Operation {
-    /// A call that blocks, of which every rank has the same share.
+    /// A blocking call in which every rank has the same share.
     pub fn blocking(collective: Collective) -> Operation {
         Operation { collective, form: Form::Blocking, shape: Shape::Even, overlaps: false }
     }
 
-    /// The name of MPI's function: `iallreduce` of `iallreduce@overlap`.
+    /// Returns the name of MPI's function: `iallreduce` for `iallreduce@overlap`.
     pub fn function(&self) -> String {
         self.form.name(self.collective)
     }
 
-    /// Whether it is like [`Operation::blocking`].
+    /// Whether the operation equals [`Operation::blocking`].
     pub fn is_plain(&self) -> bool {
         *self == Operation::blocking(self.collective)
     }
 
-    /// Fails if MPI has no such call, or nobody can wait for it.
+    /// Fails if MPI has no such call, or if a call that should overlap is not non-blocking.
     pub fn check(&self) -> Result<(), String> {
         let function = self.function();
         if self.overlaps && self.form != Form::Nonblocking {
@@ -57,7 +55,7 @@ impl Operation {
         })
     }
 
-    /// Fails if so many ranks cannot call it.
+    /// Fails if this number of ranks cannot make the call.
     pub fn check_ranks(&self, ranks: usize) -> Result<(), String> {
         match self.shape == Shape::Inter && !ranks.is_multiple_of(2) {
             true => Err(format!("{self} needs two groups of one size, and {ranks} ranks are odd")),

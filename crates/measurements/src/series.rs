@@ -1,4 +1,4 @@
-//! What is measured.
+//! Series: an operation and the sizes to measure.
 
 use crate::Operation;
 use rustcoll::algorithms::Collective;
@@ -6,21 +6,19 @@ use rustcoll::selection::quantity;
 use std::fmt;
 use std::str::FromStr;
 
-/// An operation, and the numbers of bytes with which it is called, by the collective's measure; of each block where it has none:
-/// `allreduce:8,64,1K`, `iallreduce:8`, `alltoallv@sparse:8`. A barrier has no bytes.
+/// An operation and its sizes: `allreduce:8,64,1K`, `iallreduce:8`, `alltoallv@sparse:8`. A barrier has no bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// What is called.
     pub operation: Operation,
-    /// The numbers of bytes.
+    /// By the collective's measure, or the bytes of each block if the collective has none.
     pub bytes: Vec<usize>,
 }
 
 impl Series {
-    /// Reductions add up numbers of so many bytes.
+    /// Bytes of one number in a reduction. All sizes are multiples of it.
     pub const ELEMENT: usize = 4;
 
-    /// Fails if MPI has no such call, or it cannot be measured with these bytes.
+    /// Fails if MPI has no such call, or if the call cannot be measured with these bytes.
     pub fn new(operation: Operation, bytes: Vec<usize>) -> Result<Self, String> {
         operation.check()?;
         match bytes.iter().find(|bytes| !bytes.is_multiple_of(Series::ELEMENT)) {
@@ -34,7 +32,7 @@ impl Series {
         }
     }
 
-    /// The name of what is called: `allreduce`, `iallreduce@overlap`, `alltoallv@sparse`.
+    /// Returns the operation's name: `allreduce`, `iallreduce@overlap`, `alltoallv@sparse`.
     pub fn name(&self) -> String {
         self.operation.to_string()
     }

@@ -1,31 +1,30 @@
-//! How long blocks are, who the neighbours are, and whether there are two groups.
+//! Shapes of a call: lengths of blocks, neighbours, and one or two groups.
 
 use rustcoll::algorithms::{Collective, Cut};
 use rustcoll::selection::nearest;
 
 use Collective::*;
 
-/// What a call looks like to the ranks that make it.
+/// The lengths of a call's blocks, or the neighbours or groups of its ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// Every rank of one group has the same share.
+    /// Every rank has the same share, on an intra-communicator.
     Even,
-    /// Block i of p has i + 1 parts of p (p + 1) / 2.
+    /// Block i of p has i + 1 of p (p + 1) / 2 equal parts.
     Linear,
     /// Nine of ten blocks are empty.
     Sparse,
-    /// Between the first half of the ranks and the second, on an inter-communicator.
+    /// On an inter-communicator, between the first half of the ranks and the second half.
     Inter,
     /// Each rank has the four neighbours of a two-dimensional grid.
     Stencil5,
-    /// Each rank has these and the four that touch its corners.
+    /// Each rank has those four neighbours and the four at its corners.
     Stencil9,
-    /// Each rank sends to eight others, drawn by chance and always the same.
+    /// Each rank sends to eight random other ranks, the same in every run.
     Random8,
 }
 
 impl Shape {
-    /// All of them.
     pub const ALL: [Shape; 7] = [
         Shape::Even,
         Shape::Linear,
@@ -36,7 +35,7 @@ impl Shape {
         Shape::Random8,
     ];
 
-    /// What follows `@`.
+    /// Returns the name behind `@`.
     pub fn name(self) -> &'static str {
         match self {
             Shape::Even => "even",
@@ -49,18 +48,18 @@ impl Shape {
         }
     }
 
-    /// The shape that follows `@`; the even one has no name there.
+    /// Returns the shape with this name behind `@`. [`Shape::Even`] has no name there.
     pub(crate) fn named(name: &str) -> Option<Shape> {
         Self::ALL.into_iter().skip(1).find(|shape| shape.name() == name)
     }
 
-    /// The shape of this name, the even one too.
+    /// Returns the shape with this name, [`Shape::Even`] included.
     pub fn parse(name: &str) -> Result<Shape, String> {
         let known = Self::ALL.into_iter().find(|shape| shape.name() == name);
         known.ok_or_else(|| nearest::unknown("shape", name, Self::ALL.map(Shape::name)))
     }
 
-    /// Whether a collective has a meaning with it.
+    /// Whether a collective can have this shape.
     pub fn suits(self, collective: Collective) -> bool {
         let has_neighbours = collective.cut() == Cut::Edges;
         match self {

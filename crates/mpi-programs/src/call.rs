@@ -19,10 +19,9 @@ use crate::operator::Operator;
 /// A number of elements.
 pub type Elements = expected_results::image::Elements<Rc<Datatype>>;
 
-/// What a rank passes to a collective.
 pub type Arguments = buffers::Arguments<Rc<Datatype>>;
 
-/// A collective and its arguments, ready to be called. It owns what MPI uses, and waits for MPI when dropped.
+/// A collective and its arguments, ready to be called. It owns what MPI uses. Dropping it waits for the operation.
 #[derive(Debug)]
 pub struct Call {
     buffers: Buffers<Rc<Datatype>>,
@@ -31,7 +30,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call whose contents follow from the seed, with an operator for the arguments' arithmetic.
+    /// Makes a call whose contents follow from the seed, with an operator for the arguments' arithmetic.
     pub fn new(communicator: &Communicator, arguments: &Arguments, seed: u64) -> Result<Self, Error> {
         let graph = &communicator.topology().graph;
         Ok(Call {
@@ -42,7 +41,8 @@ impl Call {
         })
     }
 
-    /// Moves some of the buffers to the device that the job has, others than on other ranks. `only_plain`: none that has gaps.
+    /// Moves some of the buffers to the job's device; other ranks move other buffers. With `only_plain`, buffers with
+    /// gaps stay.
     pub fn move_to_device(mut self, rank: usize, only_plain: bool) -> Self {
         let may_move = |image: &Image| image.is_plain() || !only_plain;
         let make = |bytes| Memory::new(bytes).map(|memory| Box::new(memory) as Box<dyn storage::Memory>);
@@ -50,28 +50,27 @@ impl Call {
         self
     }
 
-    /// Fills the buffers anew. No operation may be under way.
+    /// Fills the buffers anew. No operation may be in flight.
     pub fn fill(&mut self, seed: u64) {
         self.buffers.fill(seed);
     }
 
-    /// Writes the input as it is. No operation may be under way.
+    /// Writes the input again, unchanged. No operation may be in flight.
     pub fn rewrite_input(&mut self) {
         self.buffers.rewrite_input();
     }
 
-    /// Which collective it is.
     pub fn collective(&self) -> Collective {
         self.buffers.collective()
     }
 
-    /// Calls MPI and waits until the operation is done.
+    /// Makes a blocking call.
     pub fn perform(&mut self, communicator: &Communicator) -> Result<(), Error> {
         self.begin(communicator, Form::Blocking)
     }
 
-    /// What a mock-up of its collective does instead, on any communicator of these ranks. The call is one that
-    /// [`crate::shares::call`] makes.
+    /// Returns the calls of a mock-up of this collective, for any communicator of these ranks. Only for calls
+    /// that [`crate::shares::call`] made.
     pub fn mock_up(
         &self,
         algorithm: &'static Algorithm,
@@ -81,7 +80,7 @@ impl Call {
         MockUp::new(algorithm, communicator, counts.max().unwrap_or(0))
     }
 
-    /// Has a mock-up that was made for this call do what MPI would be called for.
+    /// Lets a mock-up that was made for this call do its work.
     pub fn perform_by(&mut self, mock_up: &mut MockUp, communicator: &Communicator) -> Result<(), Error> {
         let send = self.buffers.send.as_ref().map_or(std::ptr::null(), Image::address);
         let receive = self.buffers.receive.as_mut().map_or(std::ptr::null_mut(), Image::address_mut);
@@ -89,13 +88,13 @@ impl Call {
         unsafe { mock_up.perform(communicator, Caller { send, receive }, self.operator.as_ref()) }
     }
 
-    /// Calls MPI in one of the forms. Unless it blocks, the operation is then under way.
+    /// Calls MPI in this form. Afterwards a non-blocking or persistent operation is in flight.
     pub fn begin(&mut self, communicator: &Communicator, form: Form) -> Result<(), Error> {
         self.prepare(communicator, form)?;
         if form == Form::Persistent { self.start() } else { Ok(()) }
     }
 
-    /// Calls MPI in one of the forms. If it is persistent, the operation has yet to be started.
+    /// Calls MPI in this form. A persistent operation still needs [`Call::start`].
     pub fn prepare(&mut self, communicator: &Communicator, form: Form) -> Result<(), Error> {
         let (collective, root, in_place) =
             (self.buffers.collective(), self.buffers.root(), self.buffers.is_in_place());
@@ -116,13 +115,13 @@ impl Call {
         check(unsafe { mpi_sys::MPI_Start(&mut self.request) })
     }
 
-    /// Waits until the operation is done, if one is under way.
+    /// Waits for the operation, if one is in flight.
     pub fn wait(&mut self) -> Result<(), Error> {
         // SAFETY: reads a constant; the request is valid or null.
         check(unsafe { mpi_sys::MPI_Wait(&mut self.request, mpi_sys::RSMPI_STATUS_IGNORE) })
     }
 
-    /// Frees the request of a persistent operation that is not under way, if there is one.
+    /// Frees the request of a persistent operation, if there is one. The operation must not be in flight.
     pub fn free_request(&mut self) -> Result<(), Error> {
         // SAFETY: the request is null or persistent and not active.
         unsafe {
@@ -133,7 +132,7 @@ impl Call {
         }
     }
 
-    /// Frees the operator and the datatypes, which MPI allows while an operation is under way.
+    /// Frees the operator and the datatypes. MPI allows this while an operation is in flight.
     pub fn free_handles(&self) {
         if let Some(operator) = &self.operator {
             operator.free();
@@ -142,12 +141,12 @@ impl Call {
         blocks.for_each(|block| block.datatype.free());
     }
 
-    /// What is wrong in the receive buffer, its gaps or its guards.
+    /// Returns what is wrong in the receive buffer, its gaps or its guards.
     pub fn difference(&self) -> Option<String> {
         self.buffers.difference()
     }
 
-    /// What was changed in the send buffer, its gaps or its guards.
+    /// Returns what changed in the send buffer, its gaps or its guards.
     pub fn changed_source(&self) -> Option<String> {
         self.buffers.changed_source()
     }
@@ -155,11 +154,11 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        // After a panic the other ranks do not come to complete it.
+        // After a panic the other ranks do not complete the operation, so MPI may still use the buffers.
         if std::thread::panicking() {
             return std::mem::forget((self.buffers.send.take(), self.buffers.receive.take()));
         }
-        // Nothing is left to do about an error.
+        // Errors are ignored: nothing can be done about them.
         let _ = self.wait();
         let _ = self.free_request();
     }

@@ -20,7 +20,7 @@ const BARRIER_TAG: c_int = 1;
 /// The most bytes of an info key's value.
 pub const LONGEST_INFO_VALUE: usize = mpi_sys::MPI_MAX_INFO_VAL as usize - 1;
 
-/// A communicator whose errors are returned; freed when dropped unless it is predefined.
+/// A communicator that returns errors. Dropping it frees it unless it is predefined.
 #[derive(Debug)]
 pub struct Communicator {
     handle: MPI_Comm,
@@ -54,7 +54,7 @@ impl Communicator {
         Ok(Communicator { handle, predefined, place, topology: Topology::default() })
     }
 
-    /// Notes what topology this has.
+    /// Notes the communicator's topology.
     fn of(mut self, topology: &Topology) -> Self {
         self.topology = topology.clone();
         self
@@ -64,27 +64,25 @@ impl Communicator {
         self.handle
     }
 
-    /// This process's rank in its group.
+    /// Returns this process's rank in its group.
     pub fn rank(&self) -> usize {
         self.place.rank
     }
 
-    /// Number of ranks in the group.
+    /// Returns the number of ranks in the group.
     pub fn size(&self) -> usize {
         self.place.size
     }
 
-    /// This process's place among the ranks.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Who the neighbours are.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The same ranks with a topology.
+    /// Returns a communicator of the same ranks with a topology.
     pub fn with_topology(&self, topology: &Topology) -> Result<Self, Error> {
         let made = Self::made(|new| match &topology.kind {
             // SAFETY: the handle is valid.
@@ -139,17 +137,18 @@ impl Communicator {
         }
     }
 
-    /// The number of a rank of this group, counted through both groups of an inter-communicator.
+    /// Returns the number of a rank of this group. Numbers count through both groups of an inter-communicator.
     pub fn number(&self, rank: usize) -> usize {
         self.place.first + rank
     }
 
-    /// The numbers of the ranks with which this one exchanges data: those of the other group, if there is one.
+    /// Returns the numbers of the ranks with which this rank exchanges data: those of the other group, if there is
+    /// one.
     pub fn partners(&self) -> Range<usize> {
         self.place.partners()
     }
 
-    /// How this rank calls the rank with this number when it is the root.
+    /// Returns the root argument of this rank's call if the rank with number `root` is the root.
     pub(crate) fn root_argument(&self, root: usize) -> c_int {
         match &self.place.others {
             None => root as c_int,
@@ -160,7 +159,7 @@ impl Communicator {
         }
     }
 
-    /// An inter-communicator between the ranks before `at` and those from there on; there are some of both.
+    /// Returns an inter-communicator between the ranks below `at` and the other ranks. Both groups must have ranks.
     pub fn parted(&self, at: usize) -> Result<Self, Error> {
         let is_first = self.rank() < at;
         let group = Self::made(|new| {
@@ -179,12 +178,12 @@ impl Communicator {
         Ok(parted)
     }
 
-    /// A duplicate whose collectives are served by the named component as far as it has them.
+    /// Returns a duplicate that prefers the named component for its collectives.
     pub fn dup_for(&self, component: &str) -> Result<Self, Error> {
         self.dup_with(component, &[])
     }
 
-    /// The same with more info keys and their values, which are at most [`LONGEST_INFO_VALUE`] bytes.
+    /// Like [`Communicator::dup_for`], with more info keys. Their values have at most [`LONGEST_INFO_VALUE`] bytes.
     pub fn dup_with(&self, component: &str, keys: &[(&str, &str)]) -> Result<Self, Error> {
         // SAFETY: reads a constant.
         let mut info = unsafe { mpi_sys::RSMPI_INFO_NULL };
@@ -204,7 +203,7 @@ impl Communicator {
         Ok(made)
     }
 
-    /// The first `size` ranks in reverse order, so that ranks differ from those here; `None` on the others.
+    /// Returns the first `size` ranks in reverse order, so that each rank's number changes; `None` on the other ranks.
     pub fn first_reversed(&self, size: usize) -> Result<Option<Self>, Error> {
         // SAFETY: reads a constant.
         let undefined = unsafe { mpi_sys::RSMPI_UNDEFINED };
@@ -214,14 +213,13 @@ impl Communicator {
         Self::made(|new| unsafe { mpi_sys::MPI_Comm_split(self.handle, color, key, new) })
     }
 
-    /// Waits until all ranks are here.
     pub fn barrier(&self) -> Result<(), Error> {
         // SAFETY: the handle is valid.
         check(unsafe { mpi_sys::MPI_Barrier(self.handle) })
     }
 
-    /// Waits until all ranks are here, by messages alone: no component's barrier is called. In round k each rank hears of the
-    /// one 2^k before it, and so after ceil(log2(size)) rounds of all; they leave almost together.
+    /// Waits until all ranks have arrived, by messages alone, without a component's barrier. In round k each
+    /// rank hears from the rank 2^k before it. After ceil(log2(size)) rounds all leave almost together.
     pub fn dissemination_barrier(&self) -> Result<(), Error> {
         let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
         for distance in distances.take_while(|&distance| distance < self.size()) {
@@ -248,7 +246,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Waits until all ranks are here, leaving the processor to those that still work.
+    /// Waits until all ranks have arrived. Meanwhile it leaves the processor to ranks that still work.
     pub fn idle_barrier(&self) -> Result<(), Error> {
         let mut done = 0;
         // SAFETY: reads constants.
@@ -265,7 +263,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// What the root says.
+    /// Returns the root's flag.
     pub fn told_by(&self, root: usize, mut flag: bool) -> Result<bool, Error> {
         let byte: *mut bool = &mut flag;
         // SAFETY: the buffer is one byte that is 0 or 1 on all ranks.
@@ -273,7 +271,7 @@ impl Communicator {
         Ok(flag)
     }
 
-    /// The number that the root says.
+    /// Returns the root's number.
     pub fn number_told_by(&self, root: usize, mut number: f64) -> Result<f64, Error> {
         let address = (&raw mut number).cast();
         // SAFETY: the buffer is one double on all ranks.
@@ -281,12 +279,12 @@ impl Communicator {
         Ok(number)
     }
 
-    /// Whether something is so on all ranks.
+    /// Whether `is_so` on all ranks.
     pub fn everywhere(&self, is_so: bool) -> Result<bool, Error> {
         Ok(self.maxima(&[f64::from(u8::from(!is_so))])? == [0.0])
     }
 
-    /// The greatest number of all ranks, for each place.
+    /// Returns the maximum over all ranks at each index.
     pub fn maxima(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut maxima = vec![0.0; numbers.len()];
         let count = numbers.len() as c_int;
@@ -304,7 +302,7 @@ impl Communicator {
         Ok(maxima)
     }
 
-    /// The texts of all ranks, in their order; on rank 0 alone, nothing elsewhere.
+    /// Returns the texts of all ranks in their order on rank 0, and nothing elsewhere.
     pub fn gathered(&self, text: &str) -> Result<Vec<String>, Error> {
         if self.rank() > 0 {
             return self.send(text.as_bytes(), 0).map(|()| Vec::new());
@@ -314,7 +312,6 @@ impl Communicator {
         std::iter::once(Ok(text.to_owned())).chain(others).collect()
     }
 
-    /// Sends bytes.
     pub fn send(&self, bytes: &[u8], to: usize) -> Result<(), Error> {
         let count = bytes.len() as c_int;
         // SAFETY: the buffer holds `count` bytes.
@@ -323,7 +320,7 @@ impl Communicator {
         })
     }
 
-    /// Receives as many bytes as were sent.
+    /// Receives a message of any length.
     pub fn receive(&self, from: usize) -> Result<Vec<u8>, Error> {
         let (from, mut count) = (from as c_int, 0);
         let mut status = std::mem::MaybeUninit::uninit();
@@ -348,7 +345,7 @@ fn peers(edges: &[Edge]) -> Vec<c_int> {
 
 impl Drop for Communicator {
     fn drop(&mut self) {
-        // After a panic the other ranks do not come to free it.
+        // After a panic the other ranks do not join in freeing it.
         if !self.predefined && !std::thread::panicking() {
             // SAFETY: the handle was made by this and is used nowhere else.
             unsafe { mpi_sys::MPI_Comm_free(&mut self.handle) };

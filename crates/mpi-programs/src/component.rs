@@ -11,13 +11,13 @@ use crate::tools::{ControlVariable, PerformanceVariable};
 /// The component's name.
 pub const NAME: &str = "rustcoll";
 
-/// Whether no other component is loaded, so that nothing is below.
+/// Whether no other component is loaded, so rustcoll cannot fall back.
 pub fn is_alone() -> bool {
     let says = |variable, text| std::env::var(variable).is_ok_and(|value| value == text);
     says("OMPI_MCA_coll", NAME) || says("RUSTCOLL_ALONE", "on")
 }
 
-/// A variable that the component should have and the MPI library does not know.
+/// A variable that the component should have, but the MPI library does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing(String);
 
@@ -36,17 +36,14 @@ impl std::error::Error for Missing {}
 /// The component's variables for one collective.
 #[derive(Debug)]
 pub struct CollectiveVariables {
-    /// The collective.
     pub collective: Collective,
-    /// Which algorithm to use.
     pub algorithm: ControlVariable,
-    /// The parameters of its algorithms.
     pub parameters: Vec<(Parameter, ControlVariable)>,
-    /// Which algorithm served the last call of this process.
+    /// The algorithm that served this process's last call.
     pub ran: PerformanceVariable,
 }
 
-/// The full name of a variable, as MPI or the preload library knows it.
+/// Returns the full name of a variable in MPI or the preloaded library.
 fn full_name(name: &str) -> String {
     if preloaded::is_loaded() { name.to_owned() } else { format!("coll_{NAME}_{name}") }
 }
@@ -72,25 +69,26 @@ impl CollectiveVariables {
         })
     }
 
-    /// What a number in the variable `ran` means. The component also knows algorithms that come from files.
+    /// Returns the name of an algorithm's number in the variable `ran`. The component also knows algorithms from
+    /// files.
     pub fn name(&self, ran: i32) -> String {
         let named = self.algorithm.names().into_iter().find(|(number, _)| *number == ran && ran != BELOW);
         named.map_or_else(|| name_of(self.collective, ran).to_owned(), |(_, name)| name)
     }
 
-    /// Chooses an algorithm for the next calls, `None` for the component's own choice.
+    /// Chooses an algorithm for the next calls, or leaves the choice to the component (`None`).
     pub fn choose(&self, algorithm: Option<&Algorithm>) -> Result<(), Error> {
         self.algorithm.write(algorithm.map_or(AUTO, |algorithm| number(self.collective, algorithm)))
     }
 
-    /// Sets a parameter for the next calls; 0 stands for its default.
+    /// Sets a parameter for the next calls; 0 means its default.
     pub fn set(&self, parameter: Parameter, value: i32) -> Result<(), Error> {
         let variable = self.parameters.iter().find(|(known, _)| *known == parameter);
         variable.map_or(Ok(()), |(_, variable)| variable.write(value))
     }
 
-    /// Leaves everything to the component again. All ranks of a communicator must choose alike, also those that did not
-    /// take part in the last calls.
+    /// Leaves all choices to the component again. All ranks of a communicator must choose alike, even those
+    /// that took no part in the last calls.
     pub fn reset(&self) -> Result<(), Error> {
         self.choose(None)?;
         self.parameters.iter().try_for_each(|(_, variable)| variable.write(0))
@@ -99,16 +97,16 @@ impl CollectiveVariables {
 
 /// The value of an algorithm variable that leaves the choice to the component.
 pub const AUTO: i32 = 0;
-/// The value that tells that a call went to the component below.
+/// The value of `ran` if a call fell back to the component below.
 pub const BELOW: i32 = 0;
 
-/// The number by which a collective's variables call an algorithm.
+/// Returns an algorithm's number in the variables of its collective.
 pub fn number(collective: Collective, algorithm: &Algorithm) -> i32 {
     let place = collective.algorithms().position(|other| other.name == algorithm.name);
     place.expect("every algorithm is registered") as i32 + 1
 }
 
-/// What a number in a variable `ran` means, of algorithms that are compiled in.
+/// Returns the name of an algorithm's number in the variable `ran`, for built-in algorithms.
 pub fn name_of(collective: Collective, number: i32) -> &'static str {
     match (number, collective.algorithms().nth((number - 1).max(0) as usize)) {
         (BELOW, _) => "below",
@@ -134,13 +132,13 @@ impl Component {
         })
     }
 
-    /// Those of one collective.
+    /// Returns the variables of one collective.
     pub fn variables(&self, collective: Collective) -> &CollectiveVariables {
         let found = self.of_collectives.iter().find(|variables| variables.collective == collective);
         found.expect("there are variables for every collective")
     }
 
-    /// Has the first collectives of a communicator share memory already, unless the user says from which on.
+    /// Makes a communicator share memory from its first collective on, unless the user has set when.
     pub fn share_memory_at_once(&self) -> Result<(), Error> {
         match self.shared_memory_from.read()? {
             0 => self.shared_memory_from.write(1),

@@ -1,4 +1,4 @@
-//! MPI datatypes together with what this crate itself knows of their layout.
+//! MPI datatypes, and what this crate itself knows of their layout.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -11,22 +11,22 @@ use mpi_sys::{MPI_Aint, MPI_Datatype};
 use crate::environment::{Error, check};
 use crate::handles;
 
-/// The layouts of all living datatypes, for user-defined operators: MPI hands them nothing but the handle.
+/// The layouts of all live datatypes, for user-defined operators: MPI passes them only the handle.
 static LAYOUTS: Mutex<Vec<(usize, Arc<Layout>)>> = Mutex::new(Vec::new());
 
-/// The layout of a datatype that was made here.
+/// Returns the layout of a datatype that this crate made.
 pub fn layout_of(handle: MPI_Datatype) -> Option<Arc<Layout>> {
     let layouts = LAYOUTS.lock().expect("no thread panics while it holds the lock");
-    // The handle of a freed datatype may have become that of a later one.
+    // A later datatype may have the handle of a freed one.
     layouts.iter().rfind(|(key, _)| *key == handles::number(handle)).map(|(_, layout)| layout.clone())
 }
 
-/// A datatype, freed when dropped unless it is predefined.
+/// A datatype. Dropping it frees it unless it is predefined.
 #[derive(Debug)]
 pub struct Datatype {
     handle: MPI_Datatype,
     layout: Arc<Layout>,
-    /// Whether MPI keeps the handle without this: it is predefined or freed.
+    /// Whether the handle must not be freed: it is predefined or already freed.
     released: Cell<bool>,
 }
 
@@ -60,7 +60,7 @@ impl Datatype {
         })
     }
 
-    /// `MPI_Type_vector`, block length and stride in elements.
+    /// `MPI_Type_vector`; block length and stride are in elements.
     pub fn vector(blocks: usize, length: usize, stride: usize, element: &Datatype) -> Result<Self, Error> {
         let places = (0..blocks).flat_map(|block| (0..length).map(move |i| block * stride + i));
         let displacements: Vec<isize> = places.map(|i| i as isize * element.layout.extent).collect();
@@ -118,21 +118,21 @@ impl Datatype {
         Datatype { handle, layout, released: Cell::new(released) }
     }
 
-    /// The handle, valid as long as this lives and is not freed.
+    /// Returns the handle, which is valid until this is freed or dropped.
     pub fn handle(&self) -> MPI_Datatype {
         self.handle
     }
 
-    /// Frees the handle but not what is known of it: MPI itself keeps it until no operation needs it.
+    /// Frees the handle but keeps the layout. MPI itself keeps the datatype until no operation needs it.
     pub fn free(&self) {
         if !self.released.replace(true) {
             let mut handle = self.handle;
-            // SAFETY: the handle was made by this, and no new operation gets it.
+            // SAFETY: this object made the handle, and no new operation gets it.
             unsafe { mpi_sys::MPI_Type_free(&mut handle) };
         }
     }
 
-    /// Where the values lie.
+    /// Returns where the values lie.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -1,5 +1,5 @@
-//! Memory of a device, if the job has the tests' own (`tests/devices`): MPI is given addresses that nobody may touch, and the program
-//! reads and writes the same memory elsewhere.
+//! Memory of the tests' own device (`tests/devices`), if the job has it. MPI gets addresses that nothing may
+//! touch. The program reads and writes the same memory at other addresses.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{NonNull, null_mut};
@@ -10,12 +10,12 @@ use expected_results::storage;
 type New = unsafe extern "C" fn(usize, *mut *mut c_void) -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void);
 
-/// Some of the device's memory.
+/// A piece of the device's memory.
 #[derive(Debug)]
 pub struct Memory {
-    /// The device's address of it.
+    /// The address on the device.
     address: *mut u8,
-    /// Where it can be touched.
+    /// The address at which the program can touch the memory.
     twin: NonNull<u8>,
     bytes: usize,
 }
@@ -25,7 +25,8 @@ pub fn is_there() -> bool {
     function(c"device_memory_new").is_some()
 }
 
-/// Whether MPI knows the device, by a component of its own, and not the library alone by the functions of CUDA's driver.
+/// Whether MPI knows the device by its own component. Otherwise only the library knows it, by functions of CUDA's
+/// driver.
 pub fn is_known_to_mpi() -> bool {
     function(c"cuMemcpy").is_none()
 }
@@ -36,11 +37,11 @@ fn function(name: &CStr) -> Option<NonNull<c_void>> {
 }
 
 impl Memory {
-    /// So many bytes, all zero; `None` if the job has no device, or the device not so much.
+    /// Returns `bytes` zero bytes; `None` if the job has no device, or the device has not enough memory.
     pub fn new(bytes: usize) -> Option<Memory> {
         let mut twin = null_mut();
         let new = function(c"device_memory_new")?;
-        // SAFETY: that is this function's type, and there is room for its answer.
+        // SAFETY: the function has this type, and `twin` has room for its answer.
         let address = unsafe { std::mem::transmute::<NonNull<c_void>, New>(new)(bytes.max(1), &mut twin) };
         let twin = NonNull::new(twin.cast()).filter(|_| !address.is_null())?;
         Some(Memory { address: address.cast(), twin, bytes })
@@ -53,12 +54,13 @@ impl storage::Memory for Memory {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: so many bytes can be read there as long as the memory is not freed, and whoever may write holds it exclusively.
+        // SAFETY: so many bytes are readable there until the memory is freed, and `&mut self` excludes other access
+        // while writing.
         unsafe { slice::from_raw_parts(self.twin.as_ptr(), self.bytes) }
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and written.
+        // SAFETY: as above, and the bytes are writable.
         unsafe { slice::from_raw_parts_mut(self.twin.as_ptr(), self.bytes) }
     }
 }
@@ -66,7 +68,7 @@ impl storage::Memory for Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if let Some(free) = function(c"device_memory_free") {
-            // SAFETY: that is this function's type, and the memory is no longer used.
+            // SAFETY: the function has this type, and the memory is no longer used.
             unsafe { std::mem::transmute::<NonNull<c_void>, Free>(free)(self.address.cast()) };
         }
     }

@@ -1,4 +1,4 @@
-//! MPI from its initialization to its end, and its errors.
+//! Initializes and finalizes MPI, and describes its errors.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::ptr;
 
 use crate::communicator::Communicator;
 
-/// Whether this MPI has components whose variables tell them what to do, as Open MPI has.
+/// Whether this MPI has components with variables that control them, as Open MPI has.
 pub const HAS_COMPONENTS: bool = cfg!(not(any(mpich_abi, standard_abi)));
 
 /// A return code other than `MPI_SUCCESS`.
@@ -30,7 +30,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// More data came than there was room for.
+    /// A message was longer than its receive buffer.
     pub const TRUNCATED: Error = Error(mpi_sys::MPI_ERR_TRUNCATE as c_int);
 }
 
@@ -47,7 +47,7 @@ pub fn check(code: c_int) -> Result<(), Error> {
     }
 }
 
-/// MPI and its tool interface, initialized. Everything made through MPI must be dropped before this.
+/// MPI and its tool interface, initialized. Drop everything made through MPI before this.
 #[derive(Debug)]
 pub struct Environment(());
 
@@ -63,7 +63,7 @@ impl Environment {
         Ok(Environment(()))
     }
 
-    /// What the MPI library calls itself.
+    /// Returns the MPI library's name and version.
     pub fn library(&self) -> Result<String, Error> {
         const LONGEST: usize = mpi_sys::MPI_MAX_LIBRARY_VERSION_STRING as usize;
         let mut text: [c_char; LONGEST] = [0; LONGEST];
@@ -100,13 +100,13 @@ impl Drop for Environment {
     }
 }
 
-/// Ends all processes of the job: a rank that stops alone would leave the others waiting.
+/// Ends all processes of the job. If one rank stopped alone, the others would wait for it.
 pub fn abort() {
     // SAFETY: may be called at any time after the initialization.
     unsafe { mpi_sys::MPI_Abort(mpi_sys::RSMPI_COMM_WORLD, 1) };
 }
 
-/// Ends this process from any thread, which makes the launcher end the job.
+/// Ends this process from any thread; the launcher then ends the job.
 pub fn kill() -> ! {
     std::process::exit(3)
 }

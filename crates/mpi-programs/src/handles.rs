@@ -45,7 +45,7 @@ pub fn maxloc() -> MPI_Op {
     MPI_Op((&raw mut mpi_sys::ompi_mpi_op_maxloc).cast())
 }
 
-/// What tells a datatype from all others that live.
+/// Returns a number that identifies a live datatype.
 pub fn number(datatype: MPI_Datatype) -> usize {
     datatype.0.addr()
 }

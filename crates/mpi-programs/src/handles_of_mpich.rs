@@ -1,4 +1,4 @@
-//! The same handles and constants as MPICH and those that share its binary interface define them, as Intel MPI does.
+//! The handles and constants of MPICH, and of MPIs with its binary interface, such as Intel MPI.
 
 use mpi_sys::{MPI_Datatype, MPI_Op};
 use std::ffi::{c_int, c_void};
@@ -45,7 +45,7 @@ pub fn maxloc() -> MPI_Op {
     MPI_Op(0x5800_000c)
 }
 
-/// What tells a datatype from all others that live.
+/// Returns a number that identifies a live datatype.
 pub fn number(datatype: MPI_Datatype) -> usize {
     datatype.0.cast_unsigned() as usize
 }

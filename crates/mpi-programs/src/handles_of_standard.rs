@@ -1,4 +1,4 @@
-//! The same handles and constants as the MPI 5 standard defines them for all MPIs (MPI 5.0, appendix A.3).
+//! The handles and constants of the MPI 5 standard for all MPIs (MPI 5.0, appendix A.3).
 
 use mpi_sys::{MPI_Datatype, MPI_Op};
 use std::ffi::{c_int, c_void};
@@ -46,7 +46,7 @@ pub fn maxloc() -> MPI_Op {
     MPI_Op(without_provenance_mut(0x39))
 }
 
-/// What tells a datatype from all others that live.
+/// Returns a number that identifies a live datatype.
 pub fn number(datatype: MPI_Datatype) -> usize {
     datatype.0.addr()
 }

@@ -1,8 +1,7 @@
-//! Buffers of elements that MPI knows by handles.
+//! Buffers of elements with MPI datatypes.
 
 use std::rc::Rc;
 
 use crate::datatype::Datatype;
 
-/// A buffer.
 pub type Image = expected_results::image::Image<Rc<Datatype>>;

@@ -14,22 +14,20 @@ use crate::image::Image;
 use crate::operator::Operator;
 use crate::persistent;
 
-/// The buffers of a call as far as this rank has them, its operator and its root.
+/// The buffers of a call that this rank has, its operator and its root.
 #[derive(Debug)]
 pub struct Invocation<'a> {
-    /// The input, unless the receive buffer has it.
+    /// The input, unless it is in the receive buffer.
     pub send: Option<&'a Image>,
-    /// Where the result goes.
     pub receive: Option<&'a mut Image>,
-    /// Whether the buffer that is missing is so because the other one serves for both.
+    /// Whether one buffer is missing because the other serves as input and result.
     pub in_place: bool,
-    /// What a reduction applies.
     pub operator: Option<&'a Operator>,
-    /// The root's number, where there is a root.
+    /// The root's number, if there is a root.
     pub root: usize,
 }
 
-/// A buffer as MPI is told of it. What this rank does not have is null or 0.
+/// MPI's arguments for a buffer. Those that this rank does not have are null or 0.
 pub(crate) struct Side<Address> {
     pub address: Address,
     pub count: c_int,
@@ -41,7 +39,7 @@ pub(crate) struct Side<Address> {
 }
 
 impl Side<*mut c_void> {
-    /// The same, from which MPI only reads.
+    /// Returns the same arguments for a buffer that MPI only reads.
     pub fn reading(self) -> Side<*const c_void> {
         let Side { address, count, datatype, counts, displacements, offsets, datatypes } = self;
         Side { address: address.cast_const(), count, datatype, counts, displacements, offsets, datatypes }
@@ -75,7 +73,7 @@ impl<Address> Side<Address> {
     }
 }
 
-/// Calls the function of a form; all forms begin with the same arguments.
+/// Calls the function of a form; the arguments of all forms begin alike.
 macro_rules! in_form {
     ($form:ident, $request:ident, $blocking:ident, $nonblocking:ident, $persistent:ident: $($argument:expr),+) => {
         match $form {
@@ -87,17 +85,17 @@ macro_rules! in_form {
 }
 
 impl Invocation<'_> {
-    /// Calls a collective that blocks.
+    /// Makes a blocking call.
     pub fn block(self, collective: Collective, communicator: &Communicator) -> Result<(), Error> {
-        // SAFETY: a blocking call uses the buffers no longer than it lasts.
+        // SAFETY: a blocking call uses the buffers only while it runs.
         unsafe { self.call(collective, Form::Blocking, communicator, ptr::null_mut()) }
     }
 
     /// Calls MPI.
     ///
     /// # Safety
-    /// Unless the call blocks, the images stay and are not looked at until the request is complete, or freed if it is
-    /// persistent; and there is room for the request.
+    /// If the call does not block, the images must stay alive and nobody may access them until the request is
+    /// complete, or freed if it is persistent. `request` must then be writable.
     pub unsafe fn call(
         self,
         collective: Collective,
@@ -123,7 +121,7 @@ impl Invocation<'_> {
 }
 
 /// # Safety
-/// As for `Invocation::call`: what the sides say is so, as long as the operation lasts.
+/// As for `Invocation::call`. The sides' addresses and counts must be true as long as the operation lasts.
 #[allow(clippy::too_many_arguments, reason = "these are what the collectives of MPI take together")]
 pub(crate) unsafe fn call(
     collective: Collective,
@@ -137,7 +135,7 @@ pub(crate) unsafe fn call(
 ) -> c_int {
     let handle = communicator.handle();
     let (s, r) = (send, receive);
-    // The vector of a reduction, wherever it stands.
+    // The vector of a reduction, on whichever side it is.
     let (vector_count, vector_counts, vector_type) = match send.counts.is_null() {
         true => (r.count, r.counts, r.datatype),
         false => (s.count, s.counts, s.datatype),

@@ -1,6 +1,7 @@
-//! Programs over a real MPI: what the demonstration, the measuring program and the conformance test share.
+//! Programs over a real MPI. This library has what the demonstration, the measuring program and the conformance test
+//! share.
 //!
-//! All `unsafe` code stands here, in thin wrappers; the programs themselves are safe.
+//! All `unsafe` code is in thin wrappers here; the programs themselves are safe.
 
 pub mod call;
 pub mod command_line;

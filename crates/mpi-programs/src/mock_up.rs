@@ -1,4 +1,5 @@
-//! Mock-ups of performance guidelines: a collective carried out by calls of others, on any communicator of any MPI.
+//! Mock-ups of performance guidelines: a collective made of calls of other collectives, on any communicator of any
+//! MPI.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -14,12 +15,12 @@ use crate::invocation::{self, Form};
 use crate::operator::Operator;
 use crate::shares;
 
-/// What a rank does instead of a call that [`shares::call`] makes, with memory of its own.
+/// A rank's steps that replace a call of [`shares::call`], with their own memory.
 #[derive(Debug)]
 pub struct MockUp {
     collective: Collective,
     steps: Vec<Step>,
-    /// Room for all blocks, and for the rank's own one.
+    /// Room for all blocks, and for the rank's own block.
     memory: [Vec<u64>; 2],
 }
 
@@ -31,7 +32,7 @@ enum Step {
     Call(Box<InnerCall>),
 }
 
-/// The call of a collective, as MPI takes it.
+/// The call of a collective, with MPI's arguments.
 #[derive(Debug)]
 struct InnerCall {
     collective: Collective,
@@ -42,7 +43,7 @@ struct InnerCall {
     receive: Option<Buffer>,
 }
 
-/// A buffer as MPI is told of it, but for its address.
+/// MPI's arguments for a buffer, without the address.
 #[derive(Debug)]
 struct Buffer {
     area: Area,
@@ -52,21 +53,20 @@ struct Buffer {
     displacements: Vec<c_int>,
 }
 
-/// The caller's buffers; null is what a rank does not have.
+/// The caller's buffers; null for one that the rank does not have.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
-    /// Where the input stands.
     pub send: *const c_void,
-    /// Where the result goes, and what a broadcast sends.
+    /// The result, or the data of a broadcast.
     pub receive: *mut c_void,
 }
 
-/// MPI takes nothing but ints.
+/// A count does not fit into an int.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
 impl MockUp {
-    /// For a call with blocks, or a vector, of so many elements, not in place and with root 0.
+    /// Makes the steps for a call with blocks, or a vector, of `elements` elements, not in place and with root 0.
     ///
     /// # Panics
     /// If the algorithm is not made of calls.
@@ -86,10 +86,11 @@ impl MockUp {
         Ok(MockUp { collective, steps, memory: memory.map(|elements| vec![0; words(elements)]) })
     }
 
-    /// Does it.
+    /// Performs the steps.
     ///
     /// # Safety
-    /// The buffers are as long as the call's for which this was made, and the operator is that of the call if it reduces.
+    /// The buffers must be as long as those of the call for which this was made. If the call reduces, the operator
+    /// must be the call's.
     pub unsafe fn perform(
         &mut self,
         communicator: &Communicator,
@@ -103,12 +104,12 @@ impl MockUp {
     }
 }
 
-/// Bytes of an element of the algorithm's own memory.
+/// Returns the bytes of an element of the mock-up's own memory.
 fn own_bytes(collective: Collective) -> usize {
     if collective.reduces() { shares::ELEMENT } else { 1 }
 }
 
-/// Where everything is.
+/// The addresses of all buffers.
 struct Places {
     collective: Collective,
     buffers: Buffers,
@@ -139,7 +140,7 @@ impl Places {
         if self.is_in_bytes(area) { handles::byte() } else { handles::int() }
     }
 
-    /// Address and bytes.
+    /// Returns the address and the length in bytes.
     fn span(&self, span: &Span) -> (*mut c_void, usize) {
         (self.address(span.area, span.first), span.elements * self.element_bytes(span.area))
     }
@@ -169,7 +170,7 @@ impl Step {
     }
 
     /// # Safety
-    /// What it touches lies within the places' buffers, and is apart where it is copied or combined.
+    /// All areas that the step touches lie within `places`. Areas that it copies or combines do not overlap.
     unsafe fn perform(
         &self,
         communicator: &Communicator,
@@ -227,7 +228,8 @@ impl InnerCall {
         Ok(InnerCall { collective, root, in_place, unites, send: send?, receive: receive? })
     }
 
-    /// Both buffers. One that a rank does not have has the other's count and datatype, for some look at these.
+    /// Returns both sides. A side that the rank does not have gets the other's count and datatype, because some MPIs
+    /// read them.
     fn sides(&self, places: &Places) -> [invocation::Side<*mut c_void>; 2] {
         let known = self.send.as_ref().or(self.receive.as_ref()).expect("a call has a buffer");
         let absent = || invocation::Side {

@@ -13,17 +13,16 @@ use crate::datatype::layout_of;
 use crate::environment::{Error, abort, check};
 use crate::handles;
 
-/// An operator, freed when dropped unless it is predefined.
+/// An operator. Dropping it frees it unless it is predefined.
 #[derive(Debug)]
 pub struct Operator {
     handle: MPI_Op,
     arithmetic: Arithmetic,
-    /// Whether MPI keeps the handle without this: it is predefined or freed.
+    /// Whether the handle must not be freed: it is predefined or already freed.
     released: Cell<bool>,
 }
 
 impl Operator {
-    /// An operator for this arithmetic.
     pub fn new(arithmetic: Arithmetic) -> Result<Self, Error> {
         let handle = match arithmetic {
             Sum => handles::sum(),
@@ -37,21 +36,20 @@ impl Operator {
         Ok(Operator { handle, arithmetic, released })
     }
 
-    /// The handle, valid as long as this lives and is not freed.
+    /// Returns the handle, which is valid until this is freed or dropped.
     pub fn handle(&self) -> MPI_Op {
         self.handle
     }
 
-    /// Frees the handle: MPI itself keeps it until no operation needs it.
+    /// Frees the handle; MPI itself keeps the operator until no operation needs it.
     pub fn free(&self) {
         if !self.released.replace(true) {
             let mut handle = self.handle;
-            // SAFETY: the handle was made by this, and no new operation gets it.
+            // SAFETY: this object made the handle, and no new operation gets it.
             unsafe { mpi_sys::MPI_Op_free(&mut handle) };
         }
     }
 
-    /// What it computes.
     pub fn arithmetic(&self) -> Arithmetic {
         self.arithmetic
     }
@@ -92,8 +90,8 @@ unsafe extern "C" fn affine(
 
 /// `right = left ⊕ right` for `count` elements.
 ///
-/// # Safety
-/// The arguments are those that MPI passes to a user function: both buffers hold `count` elements of the datatype.
+/// The arguments must be those that MPI passes to a user function: both buffers hold `count` elements of the
+/// datatype.
 unsafe fn combine(
     arithmetic: Arithmetic,
     left: *mut c_void,
@@ -121,7 +119,7 @@ unsafe fn combine(
 }
 
 /// # Safety
-/// A value of this type lies at the address.
+/// The address must hold a value of this type.
 unsafe fn load(address: *const c_void, scalar: Scalar) -> i64 {
     // SAFETY: promised by the caller.
     unsafe {
@@ -133,7 +131,7 @@ unsafe fn load(address: *const c_void, scalar: Scalar) -> i64 {
 }
 
 /// # Safety
-/// The address has room for a value of this type.
+/// The address must have room for a value of this type.
 unsafe fn store(address: *mut c_void, scalar: Scalar, value: i64) {
     // SAFETY: promised by the caller.
     unsafe { address.cast::<u8>().copy_from(scalar.encode(value).as_ptr(), scalar.bytes()) }

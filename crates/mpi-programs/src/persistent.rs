@@ -1,4 +1,4 @@
-//! Persistent collectives, as MPI 4 has them.
+//! Persistent collectives of MPI 4.
 
 pub use mpi_sys::{
     MPI_Allgather_init as MPIX_Allgather_init, MPI_Allgatherv_init as MPIX_Allgatherv_init,

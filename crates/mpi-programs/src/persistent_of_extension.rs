@@ -1,4 +1,4 @@
-//! Persistent collectives of Open MPI 4.1: its extension `pcollreq`, which stands in mpi-ext.h.
+//! Persistent collectives of Open MPI 4.1: its extension `pcollreq`, declared in mpi-ext.h.
 
 use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use std::ffi::{c_int, c_void};

@@ -1,4 +1,4 @@
-//! Calls of some shape, and what each rank has of them.
+//! Calls of a given shape, and the elements that each rank sends and receives.
 
 use std::rc::Rc;
 
@@ -15,14 +15,13 @@ use crate::operator::Arithmetic;
 
 use Collective::*;
 
-/// The bytes of an element.
 pub const ELEMENT: usize = size_of::<i32>();
 
-/// Of so many blocks of a sparse call one holds data.
+/// One in so many blocks of a sparse call holds data.
 const SPARSE: usize = 10;
 
-/// A call with integers, as many as the bytes are by the collective's measure; those of each block where it has none. Rank 0
-/// is the root, and reductions add up. The communicator has the groups or the neighbours of the shape.
+/// Makes a call with ints of `bytes` bytes, by the collective's measure, or in each block if it has no measure. Rank 0
+/// is the root, and reductions add up. The communicator must have the shape's groups or neighbours.
 pub fn call(
     (collective, shape): (Collective, Shape),
     communicator: &Communicator,
@@ -42,7 +41,7 @@ pub fn call(
     Call::new(communicator, &arguments, seed)
 }
 
-/// How many bytes such a call moves into the receive buffer of a rank of a communicator.
+/// Returns how many bytes such a call moves into a rank's receive buffer.
 pub fn received(
     (collective, shape): (Collective, Shape),
     place: &Place,
@@ -61,7 +60,7 @@ pub fn received(
     if receives { receive.iter().sum::<usize>() * ELEMENT } else { 0 }
 }
 
-/// The elements of the blocks that a rank sends, and of those that it receives.
+/// Returns the elements of each block that a rank sends, and of each block that it receives.
 fn shares(
     (collective, shape): (Collective, Shape),
     place: &Place,
@@ -71,12 +70,12 @@ fn shares(
     let blocks = |ranks| Blocks::of(collective, shape, elements, ranks);
     let (group, partners) = (blocks(place.size), blocks(place.partners().len()));
     let own = vec![group.length(place.rank)];
-    // MPI must be told of a count, even if there is no neighbour.
+    // MPI needs a count even without a neighbour.
     let for_each_of = |neighbours: usize| vec![elements; neighbours.max(1)];
     let neighbours = graph.neighbours(place.rank);
     match collective {
         Alltoall | Alltoallv | Alltoallw => {
-            // What one rank sends another is as long as what that one sends it.
+            // Two ranks send each other blocks of equal length.
             let pair = |partner| partners.length((place.rank + partner) % partners.number);
             let pairs: Vec<usize> = (0..partners.number).map(pair).collect();
             [pairs.clone(), pairs]
@@ -92,12 +91,10 @@ fn shares(
     }
 }
 
-/// Blocks of some ranks, which divide what there is of all by their weights.
+/// The blocks of some ranks, which divide all elements by their weights.
 struct Blocks {
     shape: Shape,
-    /// How many there are.
     number: usize,
-    /// The elements of all of them.
     all: usize,
 }
 
@@ -113,17 +110,16 @@ impl Blocks {
         }
     }
 
-    /// What the blocks before this one weigh together.
+    /// Returns the total weight of the blocks before this one.
     fn weight_below(&self, block: usize) -> usize {
         match self.shape {
             Shape::Linear => block * (block + 1) / 2,
-            // Not the first one: it is the root's.
+            // The first block, the root's, is empty.
             Shape::Sparse => (block + SPARSE - 2) / SPARSE,
             _ => block,
         }
     }
 
-    /// The elements of a block.
     fn length(&self, block: usize) -> usize {
         let begin = |block| (self.all * self.weight_below(block)).div_ceil(self.weight_below(self.number));
         begin(block + 1) - begin(block)

@@ -1,4 +1,5 @@
-//! Variables of the tool interface `MPI_T`: those that control the library and those that tell what it did.
+//! Variables of the tool interface `MPI_T`: control variables, and performance variables that show what the library
+//! did.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
@@ -11,24 +12,24 @@ use crate::preloaded;
 
 const TEXT: usize = 256;
 
-/// A control variable of type int, bound to no object.
+/// A control variable of type int that is bound to no object.
 #[derive(Debug)]
 pub struct ControlVariable {
     source: Source<ControlHandle>,
     enumerator: MPI_T_enum,
 }
 
-/// Who has a variable.
+/// The owner of a variable.
 #[derive(Debug)]
 enum Source<Handle> {
-    /// MPI, under a handle.
+    /// MPI; the variable has a handle.
     Mpi(Handle),
-    /// The library that is loaded before MPI, at an address.
+    /// The preloaded library; the variable has an address.
     Preloaded(*mut c_int),
 }
 
 impl ControlVariable {
-    /// Looks a variable up; `None` if there is no int of that name.
+    /// Finds a variable; `None` if there is no int of this name.
     pub fn find(name: &str) -> Option<Self> {
         if let Some(place) = preloaded::variable(name) {
             return Some(ControlVariable { source: Source::Preloaded(place), enumerator: ptr::null_mut() });
@@ -42,7 +43,7 @@ impl ControlVariable {
     fn enumerator_of_int(index: c_int) -> Option<MPI_T_enum> {
         let (mut verbosity, mut bind, mut scope, mut length) = (0, 0, 0, 0);
         let (mut datatype, mut enumerator) = (handles::byte(), ptr::null_mut());
-        // SAFETY: MPI writes no text where the length is 0 or the text's address null.
+        // SAFETY: MPI writes no text if the length is 0 or the text's address is null.
         check(unsafe {
             mpi_sys::MPI_T_cvar_get_info(
                 index,
@@ -61,7 +62,6 @@ impl ControlVariable {
         (datatype == handles::int()).then_some(enumerator)
     }
 
-    /// Its value.
     pub fn read(&self) -> Result<i32, Error> {
         let mut value = 0;
         // SAFETY: the variable is one int.
@@ -74,7 +74,6 @@ impl ControlVariable {
         Ok(value)
     }
 
-    /// Sets it.
     pub fn write(&self, value: i32) -> Result<(), Error> {
         // SAFETY: the variable is one int.
         unsafe {
@@ -86,12 +85,12 @@ impl ControlVariable {
         Ok(())
     }
 
-    /// The values it may have and their names; empty if it has no enumerator.
+    /// Returns the variable's possible values and their names; empty without an enumerator.
     pub fn names(&self) -> Vec<(i32, String)> {
         names(self.enumerator)
     }
 
-    /// The value of a name, or of a number as text. Fails with the names that there are.
+    /// Returns the value of a name, or of a number as text. Fails with the existing names.
     pub fn number_of(&self, text: &str) -> Result<i32, Vec<String>> {
         let names = self.names();
         let named = names.iter().find(|(_, name)| name == text).map(|(value, _)| *value);
@@ -99,12 +98,12 @@ impl ControlVariable {
     }
 }
 
-/// Whether a control variable that is a flag is set; `None` if there is no such variable.
+/// Whether a control variable that is a flag is set; `None` if it does not exist.
 pub fn is_set(name: &str) -> Option<bool> {
     let handle = ControlHandle::new(index_of_control(name)?)?;
-    // A flag is a byte or an int, as Open MPI likes.
+    // In Open MPI a flag is either a byte or an int.
     let mut value = [0u8; size_of::<u64>()];
-    // SAFETY: the variable is one value, and no type of MPI_T's variables is longer than this one.
+    // SAFETY: the variable is one value, and no type of an MPI_T variable is longer than this array.
     check(unsafe { mpi_sys::MPI_T_cvar_read(handle.0, value.as_mut_ptr().cast()) }).ok()?;
     Some(value.iter().any(|&byte| byte != 0))
 }
@@ -117,15 +116,15 @@ fn index_of_control(name: &str) -> Option<c_int> {
     Some(index)
 }
 
-/// A control variable of one value that is bound to no object. Freed before the tool interface ends, which the environment
-/// sees to: not every MPI frees what is left then.
+/// A control variable of one value that is bound to no object. It must be freed before the tool interface ends,
+/// because not every MPI frees it then. Programs therefore drop it before [`crate::environment::Environment`].
 #[derive(Debug)]
 struct ControlHandle(MPI_T_cvar_handle);
 
 impl ControlHandle {
     fn new(index: c_int) -> Option<Self> {
         let (mut handle, mut count): (MPI_T_cvar_handle, c_int) = (ptr::null_mut(), 0);
-        // SAFETY: the index is valid, and a variable that is bound to no object takes none.
+        // SAFETY: the index is valid, and a variable that is bound to no object takes no object.
         check(unsafe { mpi_sys::MPI_T_cvar_handle_alloc(index, ptr::null_mut(), &mut handle, &mut count) })
             .ok()?;
         let handle = ControlHandle(handle);
@@ -135,12 +134,12 @@ impl ControlHandle {
 
 impl Drop for ControlHandle {
     fn drop(&mut self) {
-        // SAFETY: the handle is valid, and nobody else has it.
+        // SAFETY: the handle is valid, and nothing else has it.
         unsafe { mpi_sys::MPI_T_cvar_handle_free(&mut self.0) };
     }
 }
 
-/// A performance variable of class STATE and type int, bound to no object and continuous.
+/// A performance variable of class STATE and type int, continuous and bound to no object.
 #[derive(Debug)]
 pub struct PerformanceVariable {
     source: Source<StateHandle>,
@@ -148,7 +147,7 @@ pub struct PerformanceVariable {
 }
 
 impl PerformanceVariable {
-    /// Looks a variable up; `None` if there is no continuous int of that name and class.
+    /// Finds a variable; `None` if there is no continuous int of this name and class.
     pub fn find(name: &str) -> Option<Self> {
         if let Some(place) = preloaded::variable(name) {
             return Some(PerformanceVariable {
@@ -169,7 +168,7 @@ impl PerformanceVariable {
         let (mut verbosity, mut class, mut bind, mut length) = (0, 0, 0, 0);
         let (mut read_only, mut continuous, mut atomic) = (0, 0, 0);
         let (mut datatype, mut enumerator) = (handles::byte(), ptr::null_mut());
-        // SAFETY: MPI writes no text where the length is 0 or the text's address null.
+        // SAFETY: MPI writes no text if the length is 0 or the text's address is null.
         check(unsafe {
             mpi_sys::MPI_T_pvar_get_info(
                 index,
@@ -191,7 +190,6 @@ impl PerformanceVariable {
         (datatype == handles::int() && continuous != 0).then_some(enumerator)
     }
 
-    /// Its value.
     pub fn read(&self) -> Result<i32, Error> {
         let mut value = 0;
         // SAFETY: the variable is one int.
@@ -206,14 +204,14 @@ impl PerformanceVariable {
         Ok(value)
     }
 
-    /// The values it may have and their names; empty if it has no enumerator.
+    /// Returns the variable's possible values and their names; empty without an enumerator.
     pub fn names(&self) -> Vec<(i32, String)> {
         names(self.enumerator)
     }
 }
 
-/// A continuous performance variable of one value that is bound to no object, in a session of its own; freed as
-/// [`ControlHandle`] is.
+/// A continuous performance variable of one value that is bound to no object, in its own session. It must be
+/// freed as early as a [`ControlHandle`].
 #[derive(Debug)]
 struct StateHandle {
     session: MPI_T_pvar_session,
@@ -225,7 +223,7 @@ impl StateHandle {
         let mut count = 0;
         let mut new = StateHandle { session: ptr::null_mut(), handle: ptr::null_mut() };
         let StateHandle { session, handle } = &mut new;
-        // SAFETY: the index is valid, and a variable that is bound to no object takes none.
+        // SAFETY: the index is valid, and a variable that is bound to no object takes no object.
         unsafe {
             check(mpi_sys::MPI_T_pvar_session_create(session)).ok()?;
             check(mpi_sys::MPI_T_pvar_handle_alloc(*session, index, ptr::null_mut(), handle, &mut count))
@@ -238,7 +236,7 @@ impl StateHandle {
 impl Drop for StateHandle {
     fn drop(&mut self) {
         let StateHandle { session, handle } = self;
-        // SAFETY: those that are not null are valid, and nobody else has them.
+        // SAFETY: a session or handle that is not null is valid, and nothing else has it.
         unsafe {
             if !handle.is_null() {
                 mpi_sys::MPI_T_pvar_handle_free(*session, handle);
@@ -256,7 +254,7 @@ fn names(enumerator: MPI_T_enum) -> Vec<(i32, String)> {
     if enumerator.is_null() {
         return Vec::new();
     }
-    // SAFETY: the enumerator is valid and the length is that of the text.
+    // SAFETY: the enumerator is valid, and the length is the text's.
     let code =
         unsafe { mpi_sys::MPI_T_enum_get_info(enumerator, &mut items, text.as_mut_ptr(), &mut length) };
     let items = if check(code).is_ok() { items } else { 0 };
@@ -266,7 +264,7 @@ fn names(enumerator: MPI_T_enum) -> Vec<(i32, String)> {
 fn item(enumerator: MPI_T_enum, index: c_int) -> Result<(i32, String), Error> {
     let (mut value, mut length) = (0, TEXT as c_int);
     let mut text: [c_char; TEXT] = [0; TEXT];
-    // SAFETY: the index is less than the number of items and the length is that of the text.
+    // SAFETY: the index is less than the number of items, and the length is the text's.
     check(unsafe {
         mpi_sys::MPI_T_enum_get_item(enumerator, index, &mut value, text.as_mut_ptr(), &mut length)
     })?;

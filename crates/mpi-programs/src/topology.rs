@@ -1,14 +1,14 @@
-//! Process topologies, each with what it says of all ranks.
+//! Process topologies, each with the neighbours of all ranks.
 
 use std::fmt;
 
 use expected_results::random::{Generator, combine};
 use rustcoll::algorithms::{Dimension, Graph, Neighbours};
 
-/// How MPI is told of a topology.
+/// The MPI function that makes a topology.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// There is none.
+    /// No topology.
     #[default]
     None,
     /// `MPI_Cart_create`
@@ -19,33 +19,30 @@ pub enum Kind {
     Distributed,
 }
 
-/// A topology.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Topology {
-    /// How MPI is told of it.
     pub kind: Kind,
-    /// Who the neighbours are.
     pub graph: Graph,
 }
 
 impl Topology {
-    /// A Cartesian topology.
     pub fn grid(dimensions: Vec<Dimension>) -> Self {
         let graph = Graph::grid(&dimensions);
         Topology { kind: Kind::Grid(dimensions), graph }
     }
 
-    /// A ring of all ranks, where each has two neighbours.
+    /// Returns a ring of all ranks, where each rank has two neighbours.
     pub fn ring(size: usize) -> Self {
         Self::grid(vec![Dimension { length: size, periodic: true }])
     }
 
-    /// A grid of two dimensions, as square as can be, with borders. Each rank has the neighbours above, below, left and right.
+    /// Returns a grid of two dimensions, as square as possible, with borders. Ranks have the neighbours above, below,
+    /// left and right.
     pub fn stencil_5(size: usize) -> Self {
         Self::grid(sides(size).map(|length| Dimension { length, periodic: false }).to_vec())
     }
 
-    /// The ranks of such a grid, each with those that touch its corners too.
+    /// Returns the ranks of such a grid. Each also has the neighbours at its corners.
     pub fn stencil_9(size: usize) -> Self {
         let [rows, columns] = sides(size);
         let near = |place: usize, length: usize| place.saturating_sub(1)..(place + 2).min(length);
@@ -57,7 +54,8 @@ impl Topology {
         })
     }
 
-    /// Each rank sends to others that are drawn by chance, so many if there are; a seed always gives the same.
+    /// Returns a graph in which each rank sends to `degree` random others, or to all if there are fewer. It follows
+    /// from the seed.
     pub fn random(size: usize, degree: usize, seed: u64) -> Self {
         Self::by_destinations(size, |rank| {
             let mut others: Vec<usize> = (0..size).filter(|&other| other != rank).collect();
@@ -76,13 +74,14 @@ impl Topology {
         Self::distributed(Graph::new((0..size).map(neighbours)))
     }
 
-    /// A graph of which all ranks know all, if it can be one: sources and destinations must be the same.
+    /// Returns a graph that every rank knows in full. Only possible if each rank's sources and destinations are the
+    /// same.
     pub fn whole(graph: &Graph) -> Option<Self> {
         let is_symmetric = |neighbours: &Neighbours| neighbours.sources == neighbours.destinations;
         graph.all().all(is_symmetric).then(|| Topology { kind: Kind::Graph, graph: graph.clone() })
     }
 
-    /// A graph of which each rank knows its own neighbours.
+    /// Returns a graph of which each rank knows only its own neighbours.
     pub fn distributed(graph: Graph) -> Self {
         Topology { kind: Kind::Distributed, graph }
     }
@@ -108,7 +107,7 @@ impl fmt::Display for Topology {
     }
 }
 
-/// The lengths of a grid of two dimensions that is as square as can be.
+/// Returns the lengths of a two-dimensional grid that is as square as possible.
 fn sides(size: usize) -> [usize; 2] {
     let short = (1..=size.isqrt()).rev().find(|short| size.is_multiple_of(*short)).unwrap_or(1);
     [short, size / short]

@@ -1,6 +1,6 @@
-/* A user's program that communicates. With the argument "preferring" it does so on a communicator, too, that names the
- * component. Given any other command, it has two processes of that spawned as well, and communicates
- * with them; started with the argument "spawned" it is one of these. */
+/* A user's program that communicates. With the argument "preferring", it also communicates on a communicator
+ * that prefers the component. With other arguments, it spawns two processes of that command, and communicates
+ * with them. The argument "spawned" marks such a process. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,10 @@ static void use(MPI_Comm communicator)
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, communicator);
 }
 
-/* Comes back once all ranks have come out of MPI_Init, also where the job is about to end because their collectives differ. Without it a
- * rank could be in MPI_Finalize when another one ends the job, and then Open MPI 4.1's mpirun may hang, with rustcoll or without: PMIx 4.2
- * takes the fence of MPI_Finalize for complete as often as a rank's connection is lost, and frees it each time. */
+/* Returns once all ranks have left MPI_Init, even if the job is about to end because their collectives differ.
+ * Otherwise one rank could be in MPI_Finalize when another ends the job. Then Open MPI 4.1's mpirun may hang, with
+ * rustcoll or without: whenever a rank's connection is lost, PMIx 4.2 takes the fence of MPI_Finalize for complete,
+ * and frees it again. */
 static void meet(void)
 {
     int rank, size;

@@ -1,4 +1,4 @@
-//! Ranks that would decide differently are told so and end in `MPI_Init`, instead of waiting for each other for ever.
+//! Ranks that would decide differently report this and end in `MPI_Init`, instead of waiting for each other.
 
 mod common;
 
@@ -8,11 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `mpirun` with a rank or more whose environment differs.
+/// Runs a job in which `odd` ranks have another environment than the `others`.
 fn with_odd_ranks(odd: usize, odd_environment: &[&str], others: usize) -> Job {
     let program = compiled("agreement");
     let mut command = mpirun(odd);
-    // Ranks that have all as by default are shown so.
+    // Without this setting, the message describes ranks with default parameters as such.
     command.env_remove(SHARED_MEMORY_FROM);
     command.args(odd_environment.iter().flat_map(|setting| ["-x", setting])).arg(&program);
     command.args([":", "-n", &others.to_string()]).arg(&program);
@@ -94,7 +94,7 @@ fn a_rank_with_another_priority_ends_the_job() {
     assert_ended_by_difference(&job, "priorities");
 }
 
-/// A command that starts Open MPI's daemons on this host, as if it were several; each has folders of its own.
+/// Returns a command that starts Open MPI's daemons on this host as if on several hosts, each with its own folders.
 fn remote_shell(directory: &Path) -> PathBuf {
     let script = directory.join("remote_shell");
     let folder = format!("{}/$1", directory.display());
@@ -104,7 +104,7 @@ fn remote_shell(directory: &Path) -> PathBuf {
     script
 }
 
-/// Runs the program on two hosts, each with a parameter file of the user's.
+/// Runs the program on two hosts, each with its own parameter file of the user.
 fn on_two_hosts(name: &str, options: &[&str], files: [&str; 2]) -> Job {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&directory).unwrap();
@@ -115,9 +115,9 @@ fn on_two_hosts(name: &str, options: &[&str], files: [&str; 2]) -> Job {
         fs::write(home.join("mca-params.conf"), file).unwrap();
     }
     let mut command = mpirun(6);
-    // The segments of shared memory would have the same names on both.
+    // Both hosts would give the segments of shared memory the same names.
     command.args(["--host", "first:3,second:3", "--mca", "btl", "tcp,self"]);
-    // Whatever network the machine has, or none.
+    // Independent of the machine's network.
     command.args([
         "--mca",
         "oob_tcp_if_include",
@@ -148,7 +148,7 @@ fn hosts_with_the_same_parameter_files_run() {
     assert_ran(&on_two_hosts("same", &[], ["coll_rustcoll_alltoall_radix = 4\n"; 2]));
 }
 
-/// Two hosts with a rule file each, under different names.
+/// Runs a job on two hosts, each with a rule file under another name.
 fn with_rule_files(name: &str, contents: [&str; 2]) -> Job {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&directory).unwrap();
@@ -184,7 +184,7 @@ fn ranks_with_different_rules_of_a_site_end_the_job() {
     job.assert_contains("site_of_one_rank.toml (");
 }
 
-/// It would leave the rules out, and the others would not.
+/// This host would leave the rules out, but the other host would not.
 #[test]
 fn a_host_whose_rule_file_is_faulty_ends_the_job() {
     let job = with_rule_files(
@@ -200,7 +200,7 @@ fn a_host_whose_rule_file_is_faulty_ends_the_job() {
     ));
 }
 
-/// Ranks by their files of rules, which are not there.
+/// Four ranks name three rule files that do not exist. Two of the ranks name the same one.
 #[test]
 fn faults_of_rules_are_told_once_for_all_ranks_that_have_them() {
     let program = compiled("agreement");
@@ -229,11 +229,11 @@ fn ranks_with_different_lines_of_rules_end_the_job() {
     job.assert_contains("all as by default");
 }
 
-/// How many jobs may be lost to Open MPI's own race before a test gives up.
+/// The most jobs that Open MPI's own race may lose before a test gives up.
 const RACES: usize = 20;
 
-/// Two hosts where Open MPI fetches what ranks publish only when a rank asks for it. Open MPI 4.1.4 then loses one job in ten,
-/// without any component of ours as well: a rank looks for the address of another one that has not published it yet.
+/// Runs a job on two hosts. Open MPI fetches what ranks publish only when a rank asks. Open MPI 4.1.4 then loses one
+/// job in ten, even without rustcoll: a rank looks for another rank's address before that rank has published it.
 fn fetching(name: &str, files: [&str; 2]) -> Job {
     let options = ["--mca", "pmix_base_async_modex", "1", "--mca", "pmix_base_collect_data", "0"];
     let has_lost_race =
@@ -249,7 +249,8 @@ fn ranks_compare_without_an_exchange_in_advance() {
     assert_ended_by_difference(&job, "parameters");
 }
 
-/// The first rank has some environment, on a communicator that names the component in a job that does not ask for it.
+/// Gives the first rank this environment, on a communicator that prefers the component, in a job that does not ask for
+/// the component.
 fn preferring(environment: &[&str]) -> Job {
     let program = compiled("agreement");
     let mut command = mpirun(1);
@@ -264,7 +265,7 @@ fn ranks_compare_on_a_communicator_that_names_the_component() {
     assert_ended_by_difference(&preferring(&[forced]), "parameters");
 }
 
-/// The component stays away there, and nobody hears of it.
+/// The component does not serve this job, so nothing is reported.
 #[test]
 fn what_a_job_does_not_use_may_differ() {
     let forced = "OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring";

@@ -1,5 +1,5 @@
-/* For programs of a user's that call all collectives: blocking, not blocking, persistent; on one group, two groups, and
- * among neighbours. */
+/* For user programs that call all collectives: blocking, nonblocking and persistent, on one group, on two
+ * groups, and among neighbours. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ enum { MOST_RANKS = 16 };
 
 static int rank, size;
 
-/* Where the ranks speak of the results. */
+/* For the test's own messages, such as the results. */
 static MPI_Comm talk;
 
 typedef struct arguments {
@@ -61,7 +61,7 @@ typedef struct arguments {
     int root;
 } arguments;
 
-/* What an array of equal counts needs; the displacements are consecutive. */
+/* The arguments of calls with arrays: equal counts, consecutive displacements. */
 typedef struct arrays {
     int counts[MOST_RANKS], displacements[MOST_RANKS], bytes[MOST_RANKS];
     MPI_Aint wide[MOST_RANKS];
@@ -79,7 +79,7 @@ static void fill(arrays *filled, int count, MPI_Datatype type)
     }
 }
 
-/* One collective in the three forms, which only differ in their names and last arguments. */
+/* One collective in its three forms. They differ only in their names and last arguments. */
 #define CALL(name, letter, ...)                                                                              \
     (BLOCKING == form      ? MPI_##name(__VA_ARGS__)                                                         \
      : NONBLOCKING == form ? MPI_I##letter(__VA_ARGS__, request)                                             \
@@ -87,7 +87,7 @@ static void fill(arrays *filled, int count, MPI_Datatype type)
 
 static int begin(enum collective collective, enum form form, const arguments *a, MPI_Comm comm, MPI_Request *request)
 {
-    /* They must live until the collective ends. */
+    /* The arrays must live until the collective ends. */
     static arrays s, r;
     fill(&s, a->send_count, a->send_type);
     fill(&r, a->recv_count, a->recv_type);
@@ -154,7 +154,7 @@ static int begin(enum collective collective, enum form form, const arguments *a,
     }
 }
 
-/* To its end; the class of the first error. */
+/* Completes the collective; returns the class of the first error. */
 static int run(enum collective collective, enum form form, const arguments *a, MPI_Comm comm)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -191,7 +191,7 @@ static int is_of(enum collective c, enum kind kind)
     return ONE_GROUP == kind || (TWO_GROUPS == kind && EXSCAN != c && SCAN != c);
 }
 
-/* Ranks of the first group, if there are two. */
+/* Number of ranks in the first group, if there are two. */
 static int first_group(void) { return size / 2; }
 
 static MPI_Comm make(enum kind kind)
@@ -214,7 +214,7 @@ static MPI_Comm make(enum kind kind)
     return made;
 }
 
-/* The first rank is the root. */
+/* Rank 0 is the root. */
 static int root_argument(enum kind kind)
 {
     if (TWO_GROUPS != kind || rank >= first_group()) {
@@ -227,7 +227,7 @@ static void start(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &talk);
-    /* Requests report their errors here. */
+    /* Errors of requests go to the error handler of MPI_COMM_WORLD. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

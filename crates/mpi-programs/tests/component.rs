@@ -1,4 +1,4 @@
-//! How the component presents itself to Open MPI and to the user: a user's C program is run under it.
+//! How the component presents itself to Open MPI and to the user. The tests run a user's C program with it.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn rules_decide_where_nothing_is_forced() {
     let job = run_user_program(5, &[], 0);
     assert_right(&job);
     job.assert_contains("allreduce by shared_flat");
-    // Calls that do not block share no memory.
+    // Non-blocking calls share no memory here.
     job.assert_contains("allreduce by linear");
     job.assert_contains("neighbor_alltoallw by linear");
 }
@@ -100,7 +100,7 @@ fn a_radix_above_the_size_is_cut_and_the_log_says_so() {
 #[test]
 fn inactive_unless_asked_for() {
     let mut command = mpirun(2);
-    // The later of two options holds.
+    // The later of the two `coll` options wins.
     command.args(["--mca", "coll", "^han", "--mca", "coll_rustcoll_verbose", "80"]).arg(user_program());
     let job = run(&mut command);
     assert_right(&job);
@@ -143,7 +143,8 @@ fn what_is_forced_for_one_group_is_reported_once_in_each_of_two() {
     ]);
     let job = run(command.arg(&program));
     assert_right(&job);
-    // Only merging runs it: once between the ranks and once with spawned ones, by each group's first rank.
+    // Only MPI_Intercomm_merge calls it: once between the ranks, once with spawned ones. Each group's first rank
+    // reports.
     let report = "ring is forced for allgatherv, but cannot serve this call: the communicator has two groups";
     job.assert(job.count(report) == 4, "two communicators, one report for each group");
     job.assert_contains("allgatherv by inter_leaders");
@@ -155,12 +156,12 @@ fn what_is_forced_for_two_groups_leaves_one_to_the_rules() {
     assert_right(&job);
     let report =
         "inter_leaders is forced for allreduce, but cannot serve this call: the communicator has but one";
-    // One on each communicator, of which the program makes several.
+    // One report on each of the program's communicators.
     job.assert_contains(report);
     job.assert_contains("allreduce by shared_flat");
 }
 
-/// tuned has no collectives that do not block: a refused call goes below in one form, and cannot in the other.
+/// tuned has no non-blocking collectives. A refused blocking call falls back to tuned, but a non-blocking one cannot.
 #[test]
 fn forms_without_a_component_below_are_served_all_the_same() {
     let mut command = mpirun(3);
@@ -241,7 +242,7 @@ fn only_the_component_is_exported() {
     assert_eq!(symbols, ["mca_coll_rustcoll_component"]);
 }
 
-/// Runs a target of make for a prefix in a folder of its own.
+/// Runs a target of make for a prefix, staged in `stage`.
 fn make(target: &str, stage: &Path) -> Job {
     let mut command = Command::new("make");
     command.arg("-C").arg(root()).args([target, "PREFIX=/opt/mpi"]);

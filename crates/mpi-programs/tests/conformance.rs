@@ -1,19 +1,19 @@
-//! The conformance program on many numbers of ranks, mostly with rustcoll alone.
+//! Runs the conformance program on many numbers of ranks, mostly with rustcoll alone.
 
 mod common;
 
 use common::{mpirun, run_alone};
 
-/// What rustcoll refuses goes to basic: Open MPI 4.1's tuned hangs in an allgatherv whose ranks describe the same data by
-/// different datatypes.
+/// basic serves what rustcoll refuses. Open MPI 4.1's tuned hangs in an allgatherv if ranks describe the same
+/// data by different datatypes.
 const ABOVE_BASIC: &[(&str, &str)] = &[("coll", "rustcoll,basic,libnbc,self,inter")];
 
 const ALONE: &[(&str, &str)] = &[("coll", "rustcoll")];
 
-/// How many seconds a job may take that tests a number of cases, also on a busy machine. It only ends jobs that hang.
+/// Most seconds for a job with a given number of cases, even on a busy machine. The limit only ends jobs that hang.
 const PATIENCE: u32 = 1800;
 
-/// No more cases than show every value of every argument, whatever the time.
+/// Only as many cases as show every value of every argument, however long they take.
 const INDISPENSABLE: [&str; 2] = ["--cases", "1"];
 
 /// Runs the program with these parameters of Open MPI.
@@ -48,7 +48,7 @@ fn above_another_component_on_subgroups_of_5_ranks() {
     indispensable(5, ABOVE_BASIC, &["--seed", "2"]);
 }
 
-/// So that every call of more than a few elements goes through it in many pieces.
+/// Every call of more than a few elements passes through the shared memory in many pieces.
 #[test]
 fn over_very_little_shared_memory() {
     let little =
@@ -60,7 +60,7 @@ fn over_very_little_shared_memory() {
     }
 }
 
-/// Jobs of every size: scenarios, and calls on two groups, know no other size than that of the job.
+/// Jobs of every size, because scenarios and calls on two groups always use all ranks of the job.
 #[test]
 #[ignore = "takes minutes"]
 fn alone_in_jobs_of_up_to_9_and_of_12_13_and_16_ranks() {
@@ -82,8 +82,8 @@ fn above_another_component_on_subgroups_of_8_ranks() {
 fn alone_over_other_transports() {
     let transports = [
         &[("pml", "ucx"), ("opal_common_ucx_tls", "any"), ("opal_common_ucx_devices", "any")][..],
-        // Not by libfabric's provider "sockets", which Open MPI would take on a machine without a fast network: it stalls when
-        // messages of several tags wait for their receives, those of plain MPI_Isend as well.
+        // Without this, Open MPI would use libfabric's provider "sockets" on a machine without a fast
+        // network. It stalls if messages of several tags wait for their receives, even with plain MPI_Isend.
         &[("pml", "cm"), ("mtl", "ofi"), ("mtl_ofi_provider_include", "tcp;ofi_rxm")],
         &[("btl", "tcp,self")],
     ];

@@ -1,5 +1,5 @@
-/* Calls collectives with random arguments. Before each call rank 0 writes what is known of it, as options of the command
- * that explains rules, to the stream to which the component logs. Arguments: how many calls, seed. */
+/* Calls collectives with random arguments. Before each call, rank 0 describes it on stderr, where the component also
+ * logs. The description consists of options of `rustcoll rules explain`. Arguments: number of calls, seed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +41,10 @@ static int reduces(enum collective one)
 
 static int has_root(enum collective one) { return BCAST == one || GATHER == one || REDUCE == one || SCATTER == one; }
 
-/* Those in which all ranks pass MPI_IN_PLACE or none does. */
+/* Collectives in which either all ranks pass MPI_IN_PLACE, or none does. */
 static int may_be_in_place(enum collective one) { return ALLGATHER == one || ALLREDUCE == one || ALLTOALL == one; }
 
-/* Near powers of two, where rules have their bounds. */
+/* Near powers of two, where conditions of rules have their bounds. */
 static int random_count(void) { return (1 << below(18)) + below(3); }
 
 static call random_call(int size)
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    setvbuf(stderr, NULL, _IOLBF, 0); /* whole lines, among those of the log */
+    setvbuf(stderr, NULL, _IOLBF, 0); /* keeps lines whole between those of the log */
     const int calls = atoi(argv[1]);
     random_state = (unsigned) atoi(argv[2]);
     MPI_Op_create(combine, 1, &commutative);

@@ -1,4 +1,4 @@
-//! The component decides as `rustcoll rules explain` says, by random rules on random calls.
+//! The component decides as `rustcoll rules explain` says, with random rules and random calls.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Rule files, each in a job of its own, and the calls that are made under one.
+/// The number of rule files, each for its own job, and the calls of one job.
 const FILES: u64 = 5;
 const CALLS: usize = 200;
 
@@ -37,10 +37,10 @@ const CONDITIONS: [&str; 20] = [
     "when=\"delta_expo_max < log2(bytes)/2 - 2.5 or bytes > 300 * ranks\"",
 ];
 
-/// How the program introduces a call.
+/// The prefix of the line that describes the next call.
 const PROBLEM: &str = "problem: ";
 
-/// Who served a call, and where the rule stands that decided it.
+/// The algorithm that served a call, and the place of the rule that chose it.
 #[derive(Debug, PartialEq, Eq)]
 struct Decision {
     algorithm: String,
@@ -51,7 +51,7 @@ fn drawn<T: Copy>(words: &[T], random: &mut Generator) -> T {
     words[random.below(words.len())]
 }
 
-/// Rules of one collective that can all decide.
+/// Returns rules of one collective, none of which is unreachable.
 fn random_rules(collective: Collective, random: &mut Generator) -> Rules {
     let algorithms: Vec<_> =
         collective.algorithms().map(|algorithm| algorithm.name).chain(["below"]).collect();
@@ -66,7 +66,7 @@ fn random_rules(collective: Collective, random: &mut Generator) -> Rules {
     rules
 }
 
-/// A file with rules of all collectives.
+/// Writes a file with rules of all collectives, and returns its path.
 fn random_file(number: u64) -> PathBuf {
     let mut random = Generator::new(number);
     let of_each = Collective::ALL.map(|collective| random_rules(collective, &mut random));
@@ -76,7 +76,7 @@ fn random_file(number: u64) -> PathBuf {
     file
 }
 
-/// What rank 0 logs of a call: `…: allreduce of 8 bytes by ring (file:3:1)`.
+/// Returns the decision in a line of rank 0's log: `…: allreduce of 8 bytes by ring (file:3:1)`.
 fn logged(line: &str) -> Option<Decision> {
     let (_, call) = line.split_once("rustcoll: rank 0 of ")?;
     let (_, decision) = call.split_once(" bytes by ")?;
@@ -85,7 +85,7 @@ fn logged(line: &str) -> Option<Decision> {
     Some(Decision { algorithm: algorithm.to_owned(), origin: origin.to_owned() })
 }
 
-/// What the command says of a call.
+/// Returns the decision that the command explains for a call.
 fn explained(file: &Path, options: &str) -> Decision {
     let mut command = Command::new(root().join("build/rustcoll"));
     command.args(["rules", "explain"]).arg(file).args(options.split(' '));
@@ -97,9 +97,9 @@ fn explained(file: &Path, options: &str) -> Decision {
     Decision { algorithm: algorithm.to_owned(), origin: origin.to_owned() }
 }
 
-/// Makes calls under a rule file. How many of them were decided by its rules.
+/// Makes calls with a rule file. Returns how many of them its rules decided.
 fn decided_as_explained(file: &Path, program: &Path, seed: u64) -> usize {
-    // Only rank 0 logs: mpirun may tear apart lines of several ranks.
+    // Only rank 0 logs, because mpirun may mix up lines of several ranks.
     let mut command = mpirun(1);
     command.env("OMPI_MCA_coll_rustcoll_rules_file", file).args(["-x", "OMPI_MCA_coll_rustcoll_verbose=60"]);
     let arguments = [CALLS.to_string(), seed.to_string()];

@@ -1,5 +1,5 @@
-/* A user's program that uses communicators while it duplicates them without blocking; its ranks pretend to be on a node
- * each. */
+/* A user's program that uses communicators while it duplicates them without blocking. Each of its ranks
+ * pretends to be on its own node. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A user's program that makes wrong calls of all collectives, at all ranks, and prints a table of the errors' classes.
- * The argument, if there is one, is the only mistake it makes. */
+/* A user's program that makes wrong calls of all collectives, on all ranks, and prints a table of the errors'
+ * classes. With an argument it makes only that mistake. */
 #include "collectives.h"
 
 enum { ROOM = 64 };
@@ -95,7 +95,7 @@ static void test_mistake(enum kind kind, enum collective collective, enum form f
     MPI_Comm_free(&comm);
 }
 
-/* Where all ranks that others would wait for find the mistake, or none does. */
+/* Only calls in which either all ranks that others wait for find the mistake, or none does. */
 static int is_tried(enum collective collective, const mistake *mistake, const char *only)
 {
     const int is_moving = is_rooted(collective) && !reduces(collective) && BCAST != collective;
@@ -103,7 +103,7 @@ static int is_tried(enum collective collective, const mistake *mistake, const ch
         (OF_RECEIVERS == mistake->whose && is_moving)) {
         return 0;
     }
-    /* Open MPI does not look at all arrays of counts; its own components crash. */
+    /* Open MPI does not check all arrays of counts, so its own components crash. */
     return NULL == only ? negative_recv_count != mistake->make : 0 == strcmp(only, mistake->name);
 }
 

@@ -1,4 +1,4 @@
-//! Erroneous calls: what the user is told, and that they do no harm. The component is alone.
+//! Erroneous calls: the user gets the right errors, and the calls do no harm. Only rustcoll is loaded.
 
 mod common;
 
@@ -32,7 +32,7 @@ fn wrong_arguments_are_the_errors_that_open_mpi_s_own_components_give() {
     assert_eq!(ours.len(), theirs.len());
 }
 
-/// With other components some of these calls crash: Open MPI 4.1 does not look at all arrays of counts.
+/// With other components some of these calls crash, because Open MPI 4.1 does not check all arrays of counts.
 #[test]
 fn negative_counts_are_refused() {
     let job = make_mistakes("rustcoll", &["negative recv count"]);
@@ -41,8 +41,8 @@ fn negative_counts_are_refused() {
     job.assert(job.text.lines().all(is_refused), "a negative count is accepted");
 }
 
-/// What runs where the forced algorithm cannot serve. The default rules look at bytes, of which these calls' ranks have different
-/// numbers: they would not choose the same.
+/// Rules for calls that the forced algorithm cannot serve. The default rules depend on bytes, which differ
+/// between the ranks of these calls, so the ranks would choose different algorithms.
 const WHATEVER_THE_BYTES: [(&str, &str); 12] = [
     ("allgather", "linear"),
     ("allgatherv", "linear"),
@@ -58,10 +58,10 @@ const WHATEVER_THE_BYTES: [(&str, &str); 12] = [
     ("scatter", "linear"),
 ];
 
-/// Calls in which one rank expects less than it is sent, but so much that nobody's blocks are empty: what is empty is
-/// not sent, so where ranks disagree about that, one of them waits for ever. Open MPI must neither compare counts
-/// itself, nor deliver by single copies: these take no notice of where a receive's buffer ends. Nor do ranks that share memory
-/// notice what others expect.
+/// Runs calls in which one rank expects less than its peer sends, but every block has data. Empty blocks are
+/// not sent, so ranks that disagree about them would hang. Open MPI must not compare counts itself. It must
+/// not use single copies either, because they ignore where a receive buffer ends. Shared memory is off,
+/// because ranks that share memory do not know what others expect.
 fn mismatch(ranks: usize, elements: usize) {
     let mut command = mpirun(ranks);
     command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_coll_rustcoll_shared_memory", "off").args([
@@ -81,7 +81,7 @@ fn mismatch(ranks: usize, elements: usize) {
     }
     let job = run_alone(PATIENCE, command.arg(compiled("mismatches")).arg(elements.to_string()));
     job.assert(job.success, "the program failed");
-    // Ranks know no lengths but the longest there.
+    // With bruck_padded, ranks know only the longest block's length.
     let is_silent = |line: &str| line.contains("by bruck_padded") && line.ends_with(": unnoticed");
     let results = job.text.lines().filter(|line| line.contains("expects less"));
     let (silent, told): (Vec<&str>, Vec<&str>) = results.partition(|line| is_silent(line));

@@ -1,5 +1,5 @@
-/* A user's program that makes inter-communicators in every way that MPI has, and uses them: it knows nothing of the
- * component. Started with an argument by itself, it is a process that was spawned. */
+/* A user's program that makes inter-communicators in every way that MPI has, and uses them. It knows nothing
+ * of the component. With an argument, the process is a spawned one. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int remote_size_of(MPI_Comm communicator)
     return size;
 }
 
-/* What ranks of a group contribute: numbers by which the groups are told apart. */
+/* The ranks' contributions. The two groups have different numbers. */
 static long number(int is_first, int rank) { return (is_first ? 100 : 10000) + rank; }
 
 static long sum(int is_first, int size)
@@ -46,7 +46,7 @@ static long sum(int is_first, int size)
     return total;
 }
 
-/* One call of several collectives, blocking and not. */
+/* Calls several collectives once, blocking and non-blocking. */
 static void use(MPI_Comm inter, int is_first)
 {
     const int rank = rank_in(inter), remote = remote_size_of(inter);
@@ -69,7 +69,7 @@ static void use(MPI_Comm inter, int is_first)
     MPI_Ireduce(&mine, &total, 1, MPI_LONG, MPI_SUM, root, inter, &requests[1]);
     MPI_Iallreduce(&mine, &all, 1, MPI_LONG, MPI_MAX, inter, &requests[2]);
     MPI_Ibarrier(inter, &requests[3]);
-    /* Open MPI runs collectives on the local groups for this, while those are under way. */
+    /* For this, Open MPI runs collectives on the local groups while the requests are in flight. */
     MPI_Comm duplicate;
     MPI_Comm_dup(inter, &duplicate);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
@@ -90,7 +90,7 @@ static void duplicate_later(MPI_Comm inter, int is_first)
     MPI_Comm_free(&duplicate);
 }
 
-/* A request outlives its communicator. */
+/* The request outlives its communicator. */
 static void free_early(MPI_Comm inter, int is_first)
 {
     const int rank = rank_in(inter), remote = remote_size_of(inter);
@@ -116,7 +116,7 @@ static void merge(MPI_Comm inter, int is_first)
     MPI_Comm_free(&all);
 }
 
-/* Ranks of both groups that are alike modulo 2 stay together. */
+/* Ranks of both groups with equal parity stay together. */
 static void split(MPI_Comm inter, int is_first)
 {
     MPI_Comm half;
@@ -136,7 +136,7 @@ static void split(MPI_Comm inter, int is_first)
     }
 }
 
-/* All ranks of the world, parted before the given one. */
+/* Tests all ranks of the world, of which the first group has `first_size`. */
 static void test_groups(int first_size)
 {
     const int rank = rank_in(MPI_COMM_WORLD), is_first = rank < first_size;

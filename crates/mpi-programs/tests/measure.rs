@@ -27,7 +27,7 @@ fn measurements(text: &str) -> Vec<Measurement> {
     lines(text).into_iter().filter_map(measured).collect()
 }
 
-/// A file of these tests.
+/// Writes a file of these tests, and returns its path.
 fn file(name: &str, content: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, content).unwrap();
@@ -104,7 +104,7 @@ fn what_has_no_other_form_than_the_blocking_one_is_not_measured_in_it() {
     assert_eq!(told, ["copy", "rustcoll:shared"]);
 }
 
-/// tuned has algorithms of blocking collectives alone, so choosing one of them would choose nothing.
+/// tuned has algorithms only for blocking collectives, so choosing one of them would have no effect.
 #[test]
 fn the_algorithm_of_another_form_is_not_chosen() {
     let mut command = measure(&["iallreduce:8/tuned:3"]);
@@ -121,7 +121,7 @@ fn a_copy_takes_part_as_the_yardstick() {
     job.assert(job.success, "the program failed");
     let copies: Vec<_> = measurements(&job.text).into_iter().filter(|one| one.contestant == "copy").collect();
     job.assert(copies.len() == series.len(), "a copy is missing");
-    // The time of the rank that copies, not of the root.
+    // The time of the rank that copies, not the root's.
     let least = |one: &Measurement| one.nanoseconds.iter().min().copied().unwrap_or(0);
     job.assert(least(&copies[0]) > 5_000, "a MiB takes some time");
 }
@@ -143,7 +143,7 @@ fn every_shape_is_measured_in_every_form_and_checked() {
             move |shape| Form::ALL.map(|form| Operation { form, shape, ..Operation::blocking(collective) });
         shapes.filter(|shape| *shape != Shape::Even).flat_map(forms)
     });
-    // The scatter of basic between groups dies of an invalid access.
+    // Between groups, basic's scatter crashes with an invalid access.
     let rival = |shape| if shape == Shape::Inter { "inter" } else { "basic" };
     let heat = |operation: Operation| format!("{operation}:8,1000/rustcoll,{}", rival(operation.shape));
     let heats: Vec<String> = operations.map(heat).collect();
@@ -233,7 +233,7 @@ fn each_heat_has_contestants_of_its_own() {
     assert_refused(&["bcast:8/tuned", "scan:8"], "scan:8: nobody is to call it; name contestants behind it");
 }
 
-/// How many calls of an algorithm the component's report counts.
+/// Returns an algorithm's number of calls in the component's report.
 fn calls(job: &Job, algorithm: &str) -> usize {
     let row = job.text.lines().find(|line| line.contains(&format!("  {algorithm}  ")));
     let cells = row.unwrap_or_default().split("  ").map(str::trim).filter(|cell| !cell.is_empty());
@@ -306,7 +306,7 @@ fn the_mock_ups_of_other_components_are_what_the_program_does_itself() {
     assert_eq!(ran, MOCK_UPS.iter().flat_map(expected).collect::<Vec<_>>());
 }
 
-/// Of two ranks, each with a block of 60 MB, and of 100 MB for data.
+/// Two ranks, each with a block of 60 MB, but at most 100 MB for data.
 #[test]
 fn a_mock_up_without_room_ends_nobody_elses_race() {
     let heat = "allgather:60000000/tuned,tuned:allgather_as_allreduce,tuned:allgather_as_allgatherv";
@@ -364,11 +364,11 @@ fn as_many_repetitions_are_estimated_as_the_shortest_calls_suggest() {
         let sum = reference.nanoseconds.iter().sum::<u64>() as f64 * 1e-9;
         assert!((reference.seconds - sum).abs() < 1e-6 && reference.collective == "allreduce");
         for one in measurements(&job.text) {
-            // The least of the first five decides, or of the first ten, which is no longer.
+            // The shortest of the first five times decides, or of the first ten, which is at most as long.
             let times = &one.nanoseconds[..one.nanoseconds.len().min(5)];
             let fitting = reference.seconds / (*times.iter().min().unwrap() as f64 * 1e-9);
             let count = one.nanoseconds.len();
-            // Ranks may have been late.
+            // Some repetitions are lost if ranks were late.
             job.assert(count >= 5 && (count >= 35 || count as f64 >= fitting * 0.5), "too few repetitions");
         }
     }
@@ -384,7 +384,7 @@ fn an_earlier_reference_is_a_lower_bound() {
     assert_eq!(measurements(&job.text)[0].nanoseconds.len(), 12);
 }
 
-/// The process of a rank, which is a child of `mpirun`'s.
+/// Returns the process of a rank. It is a child of `mpirun`.
 fn process_of_rank(launcher: u32, rank: usize) -> Option<u32> {
     let children = fs::read_to_string(format!("/proc/{launcher}/task/{launcher}/children")).ok()?;
     let variable = format!("OMPI_COMM_WORLD_RANK={rank}");
@@ -398,7 +398,7 @@ fn stop(process: u32) {
     assert!(Command::new("kill").args(["-STOP", &process.to_string()]).status().unwrap().success());
 }
 
-/// Ends a job that a test gives up.
+/// Ends the job if the test fails.
 struct Guarded(Child);
 
 impl Drop for Guarded {
@@ -435,7 +435,7 @@ fn a_limit_does_not_end_calls_that_end() {
     }
 }
 
-/// Starts a rank whose monotonic clock is some minutes before that of the others.
+/// Starts the program on a rank. On rank 1 the monotonic clock is 1000 seconds ahead of the others.
 const APART: &str = r#"if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then exec unshare --time --monotonic 1000 --fork "$@"; fi; exec "$@""#;
 
 #[test]

@@ -1,5 +1,5 @@
-/* A user's program that makes collectives need more memory than they may have, or there is; or that looks how much is
- * kept. The first argument says which. */
+/* A user's program whose collectives need more memory than allowed or available, or that measures how much is
+ * kept. The first argument selects the test. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static size_t address_space(void)
     return (size_t) pages * (size_t) sysconf(_SC_PAGESIZE);
 }
 
-/* The sum of the ranks' vectors, in place; whether it is right if it was made. */
+/* Sums the ranks' vectors in place, and checks the result unless the call fails. */
 static int sum(int *vector, int count, MPI_Comm comm)
 {
     for (int i = 0; i < count; i++) {
@@ -46,7 +46,7 @@ static int sum(int *vector, int count, MPI_Comm comm)
     return error;
 }
 
-/* Every form of a collective is refused; what needs little is served before and after. */
+/* Large calls are refused in every form. Small ones are served before and afterwards. */
 static void test_limit(int *vector, int count)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -67,7 +67,7 @@ static void test_limit(int *vector, int count)
     free(counts);
 }
 
-/* Only the root of a reduction needs memory. All ranks refuse the call, so that the next ones are right. */
+/* Only the root of a reduction needs memory. All ranks refuse the call, so that later calls are right. */
 static void test_root(int *vector, int count)
 {
     int *result = vector + count;
@@ -88,7 +88,8 @@ static void test_root(int *vector, int count)
     }
 }
 
-/* Blocks pass through ranks that do not know their lengths before. Afterwards the communicator serves short ones. */
+/* Blocks pass through ranks that do not know their lengths in advance. Afterwards the communicator serves short
+   blocks. */
 static void test_exchange(int *vector, int count)
 {
     int *counts = malloc((size_t) size * sizeof *counts), *places = calloc((size_t) size, sizeof *places);
@@ -113,8 +114,9 @@ static void test_exchange(int *vector, int count)
     free(places);
 }
 
-/* Leaves address space for other things than the vector's copy. A communicator on which a blocking call got no memory serves no
- * other one, for this rank cannot know what the others have sent; the other communicators serve all. */
+/* Leaves address space, but not enough for a copy of the vector. If a blocking call gets no memory, its communicator
+ * serves no further calls, because this rank cannot know what the others have sent. Other communicators serve all
+ * calls. */
 static void test_shortage(int *vector, int count)
 {
     struct rlimit before, little;
@@ -138,14 +140,14 @@ static void test_shortage(int *vector, int count)
         expect(sum(vector, 2000, MPI_COMM_WORLD), MPI_SUCCESS);
         expect(setrlimit(RLIMIT_AS, &before), 0);
         expect(sum(vector, count, MPI_COMM_WORLD), MPI_SUCCESS);
-        /* What this one kept would serve the next round. */
+        /* Memory that this large call kept would serve the next round. */
         expect(sum(vector, 10, MPI_COMM_WORLD), MPI_SUCCESS);
         expect_no_memory(sum(vector, 10, broken));
         MPI_Comm_free(&broken);
     }
 }
 
-/* At the last rank the vector's copy is whole. */
+/* Only the last rank's temporary memory holds a copy of the whole vector. */
 static void test_kept(int *vector, int count)
 {
     expect(sum(vector, 1000, MPI_COMM_WORLD), MPI_SUCCESS);

@@ -1,4 +1,4 @@
-//! Temporary memory: what a collective may take, what a communicator keeps, and what happens if there is none.
+//! Temporary memory: how much a collective may take, how much a communicator keeps, and what happens without memory.
 
 mod common;
 
@@ -11,7 +11,7 @@ fn program() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("memory"))
 }
 
-/// In shared memory calls need little else.
+/// Shared memory is off, because calls over it need little temporary memory.
 fn run_program(ranks: usize, test: &str, options: &[&str]) -> Job {
     let messages = ["--mca", "coll_rustcoll_shared_memory", "off"];
     run(mpirun(ranks).args(messages).args(options).arg(program()).arg(test))
@@ -24,12 +24,12 @@ fn a_call_above_the_limit_is_refused() {
     job.assert(job.success, "the program failed");
     job.assert_contains("rank 2 of 3, communicator 0: allreduce by ring needs ");
     job.assert_contains(" bytes of temporary memory at some rank; the limit is 65536");
-    // Without the limit the calls are served, and the program notices.
+    // Without the limit the calls succeed, and the program notices.
     let job = run_program(3, "limit", &["--mca", "coll_rustcoll_scratch_limit", "2147483647"]);
     job.assert(!job.success, "nothing must be refused");
 }
 
-/// If only the root refused it, the root would take the messages of the others for those of the next call.
+/// If only the root refused the call, it would take the other ranks' messages for those of the next call.
 #[test]
 fn a_call_that_only_its_root_has_no_room_for_is_refused_by_all() {
     for (algorithm, shared_memory) in [("linear", "off"), ("binomial", "off"), ("shared_flat", "on")] {
@@ -46,7 +46,7 @@ fn a_call_that_only_its_root_has_no_room_for_is_refused_by_all() {
     }
 }
 
-/// The other ranks count on this one when it learns how much it needs.
+/// When this rank learns how much it needs, other ranks already rely on it.
 #[test]
 fn blocks_of_exchanged_lengths_go_past_the_limit_and_say_so() {
     let binomial = ["--mca", "coll_rustcoll_gatherv_algorithm", "binomial"];

@@ -1,6 +1,6 @@
-/* A user's program in whose calls one rank expects less than it is sent, by every algorithm of every collective. It
- * looks what ranks are told, whether memory is written that is nobody's, and whether the same call with right counts
- * is right afterwards.
+/* A user's program with calls in which one rank expects less than its peer sends, by every algorithm of every
+ * collective. It checks which errors the ranks get, whether a call writes outside its buffers, and whether
+ * the same call with right counts succeeds afterwards.
  *
  *     mismatches COUNT [COLLECTIVE [ALGORITHM]] */
 #include "collectives.h"
@@ -10,7 +10,7 @@
 
 enum { GUARD = 4096, PATTERN = 0x5a, SECONDS = 10 };
 
-/* A buffer with bytes before and behind it that nobody may write. */
+/* A buffer between two guards. No call may write to the guards. */
 typedef struct guarded {
     unsigned char *memory;
     size_t bytes;
@@ -25,7 +25,7 @@ static guarded guard(size_t bytes)
 
 static int *data(const guarded *buffer) { return (int *) (buffer->memory + GUARD); }
 
-/* Frees it; whether it was written beyond its ends. */
+/* Frees the buffer; returns whether a guard was written. */
 static int is_overrun(guarded *buffer)
 {
     int overrun = 0;
@@ -36,7 +36,7 @@ static int is_overrun(guarded *buffer)
     return overrun;
 }
 
-/* Ranks with which a rank exchanges data. */
+/* Number of ranks with which a rank exchanges data. */
 static int partners(enum kind kind)
 {
     if (TWO_GROUPS == kind) {
@@ -61,7 +61,7 @@ static void describe(const test *t)
            forms[t->form], t->is_in_place ? " in place" : "", t->count, t->victim);
 }
 
-/* Not safe in a signal handler, but the program hangs. */
+/* Not safe in a signal handler, but the program hangs anyway. */
 static void give_up(int signal)
 {
     (void) signal;
@@ -74,8 +74,8 @@ static void give_up(int signal)
     _exit(3);
 }
 
-/* What a right call leaves in a block of the receive buffer, if every rank's elements are its rank and the base; less
- * than 0 where that depends on more. */
+/* Returns the content of a receive block after a right call, if every rank's elements are its rank plus the
+ * base. Returns a negative number if the content depends on more. */
 static int expected(const test *t, int block, int base)
 {
     const int is_second = rank >= first_group(), is_root = 0 == rank;
@@ -96,15 +96,15 @@ static int expected(const test *t, int block, int base)
     return reduces(t->collective) ? sum : base + first + block;
 }
 
-/* One call in which this rank speaks of so many elements where it receives. Returns the class of its error, and counts
- * what is wrong. */
+/* Makes one call in which this rank receives `own` elements. Returns the class of its error, and counts wrong
+ * results. */
 static int call(const test *t, MPI_Comm comm, int own, int base, int *wrong, int *overrun)
 {
     const int blocks = partners(t->kind), is_two = TWO_GROUPS == t->kind;
     const int is_scattered = SCATTER == t->collective || SCATTERV == t->collective;
     const int is_block = BCAST == t->collective || reduces(t->collective);
-    /* Counts of reductions and broadcasts hold for both buffers, and so do those of a call in place. Between groups a
-     * reduce-scatter's input is as long as the results of all ranks of the own group, and as those of the other. */
+    /* Counts of reductions and broadcasts hold for both buffers, as in a call in place. Between groups, a
+     * reduce-scatter's input is as long as the results of all ranks of the own group, and of the other group. */
     const int results = is_two ? size - blocks : size;
     const int is_scatter = REDUCE_SCATTER == t->collective || REDUCE_SCATTER_BLOCK == t->collective;
     own *= is_scatter && is_two ? blocks : 1;
@@ -131,7 +131,7 @@ static int call(const test *t, MPI_Comm comm, int own, int base, int *wrong, int
     return class;
 }
 
-/* What the ranks saw: the class of the error, whether memory was overrun, the next call's class, if it was wrong. */
+/* Prints what the ranks saw: the error's class, overruns, and whether the next call failed or was wrong. */
 static void report(const test *t, const int *results)
 {
     int truncated = 0, other = 0, overrun = 0, failed = 0, wrong = 0;
@@ -167,7 +167,7 @@ static void try(const test *t)
     MPI_Comm_free(&comm);
 }
 
-/* Whether a rank is told how much it receives, and does receive something. */
+/* Whether a rank has a receive count and receives something. */
 static int receives(enum collective c, enum kind kind, int victim)
 {
     if (SCAN == c || EXSCAN == c) {
@@ -209,7 +209,8 @@ static void try_all(enum collective collective, const char *algorithm, int count
     }
 }
 
-/* Every algorithm of a collective, as the component's variable lists them; without the component, what there is. */
+/* Tries every algorithm of a collective that the component's variable lists. Without the component, tries whatever MPI
+   has. */
 static void try_algorithms(enum collective collective, const char *only, int count)
 {
     char variable[100], name[100];

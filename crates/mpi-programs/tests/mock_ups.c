@@ -1,4 +1,5 @@
-/* Collectives that may be served by calls of others: mock_ups plain|nonblocking|threads [LENGTH]. Each result is checked. */
+/* Collectives that calls of other collectives may serve. Checks each result. Usage: mock_ups plain|nonblocking|threads
+   [LENGTH] */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static void check(int is_right, const char *what)
     }
 }
 
-/* Each rank gives its number and that of the repetition. */
+/* Each element encodes its rank and its repetition. */
 static int value(int rank, int repetition, int element) { return 1000 * rank + 10 * repetition + element % 7; }
 
 static void allgather(MPI_Comm communicator, int repetition, int is_nonblocking)

@@ -1,4 +1,4 @@
-//! Algorithms made of calls of other collectives, as the report tells what ran.
+//! Algorithms made of calls of other collectives. The report shows what ran.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn program() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("mock_ups"))
 }
 
-/// Runs the program with parameters of the component, where all results are right; the job's report.
+/// Runs the program with parameters of the component. All results must be right. Returns the job with its report.
 fn job(parameters: &[(&str, &str)], arguments: &[&str]) -> Job {
     let mut command = mpirun(RANKS);
     command.env("OMPI_MCA_coll_rustcoll_report", "summary");
@@ -24,7 +24,7 @@ fn job(parameters: &[(&str, &str)], arguments: &[&str]) -> Job {
     job
 }
 
-/// Whether the report has a row with these first cells: collective, algorithm, who decided it, calls.
+/// Whether the report has a row that begins with these cells: collective, algorithm, who decided, calls.
 fn has_row(job: &Job, cells: [&str; 4]) -> bool {
     let rows = job.text.lines().map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()));
     rows.map(|row| row.skip(1).take(4).collect::<Vec<_>>()).any(|row| row == cells)
@@ -43,7 +43,7 @@ fn what_a_mock_up_calls_is_served_and_reported_as_if_the_user_called_it() {
     ];
     let job = job(&forced, &["plain"]);
     assert_row(&job, ["allgather", "allgather_as_gather_bcast", "forced", "3"]);
-    // Three are the program's own.
+    // The program itself makes three of them.
     assert_row(&job, ["gather", "binomial", "coll_rustcoll_gather_rules:1", "6"]);
     assert_row(&job, ["bcast", "chain, segments 1", "forced", "3"]);
 }
@@ -71,14 +71,14 @@ fn mock_ups_do_not_call_each_other() {
     job.assert(job.count("gather_as_allgather is forced for gather, but") == 1, "that is logged once");
 }
 
-/// Of three ranks' blocks of 400 bytes.
+/// The blocks of three ranks have 400 bytes each.
 #[test]
 fn a_mock_up_that_needs_too_much_memory_is_not_eligible() {
     let forced = ("allgather_algorithm", "allgather_as_allreduce");
     let rules = ("allgather_rules", "-> ring");
     for (limit, is_enough) in [("1200", true), ("1199", false)] {
         let job = job(&[forced, rules, ("mockup_message_bytes", limit)], &["plain"]);
-        let decided = "coll_rustcoll_allgather_rules:1, more memory than mock-ups may have";
+        let decided = "coll_rustcoll_allgather_rules:1, too much memory or too large counts for a mock-up";
         let row = match is_enough {
             true => ["allgather", "allgather_as_allreduce", "forced", "3"],
             false => ["allgather", "ring", decided, "3"],
@@ -89,17 +89,17 @@ fn a_mock_up_that_needs_too_much_memory_is_not_eligible() {
     }
 }
 
-/// No mock-up is looked for again, also where the next rule's would have room.
+/// After one mock-up without room, rustcoll tries no other, even if the next rule's mock-up has room.
 #[test]
 fn rules_pass_by_all_mock_ups_where_the_first_has_no_room() {
     let forced = ("allgather_algorithm", "allgather_as_allreduce");
     let rules = ("allgather_rules", "-> allgather_as_allgatherv; -> ring");
     let job = job(&[forced, rules, ("mockup_message_bytes", "1199")], &["plain"]);
-    let decided = "coll_rustcoll_allgather_rules:1, more memory than mock-ups may have";
+    let decided = "coll_rustcoll_allgather_rules:1, too much memory or too large counts for a mock-up";
     assert_row(&job, ["allgather", "ring", decided, "3"]);
 }
 
-/// Three ranks' counts and displacements of four bytes each.
+/// Three ranks have a count and a displacement each, of four bytes.
 #[test]
 fn counts_have_a_limit_of_their_own() {
     for (limit, is_enough) in [("24", true), ("23", false)] {
@@ -108,9 +108,12 @@ fn counts_have_a_limit_of_their_own() {
         let decided = "coll_rustcoll_gather_rules:1";
         let row = match is_enough {
             true => ["gather", "gather_as_gatherv", decided, "3"],
-            false => {
-                ["gather", "linear", "coll_rustcoll_gather_rules:1, more memory than mock-ups may have", "3"]
-            }
+            false => [
+                "gather",
+                "linear",
+                "coll_rustcoll_gather_rules:1, too much memory or too large counts for a mock-up",
+                "3",
+            ],
         };
         assert_row(&job, row);
     }

@@ -1,5 +1,5 @@
-/* A user's program whose ranks pretend to be on several nodes. Broadcasts from every root must be right, blocking, not
- * blocking and of gapped data, and so must other collectives. The first argument is the number of ranks on a node. */
+/* A user's program whose ranks pretend to be on several nodes. Broadcasts from every root must be right: blocking,
+ * non-blocking, and of data with gaps. So must other collectives. The first argument is the number of ranks on a node. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     for (int is_blocking = 0; is_blocking < 2; is_blocking++) {
         for (int root = 0; root < size; root++) {
             broadcast(root, 1, is_blocking);
-            /* Once more: the last call is repeated. */
+            /* The same call again, which uses the previous call's plan. */
             broadcast(root, 1, is_blocking);
             broadcast(root, 2, is_blocking);
         }

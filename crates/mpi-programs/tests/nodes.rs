@@ -1,11 +1,11 @@
-//! Collectives that know which ranks share a node; the program pretends that its ranks are on several.
+//! Collectives that know which ranks share a node. The program pretends that its ranks are on several nodes.
 
 mod common;
 
 use common::{Job, compiled, mpirun, run};
 use std::path::Path;
 
-/// The collectives of the program, each with an algorithm.
+/// The program's collectives, each with a forced algorithm.
 type Algorithms = [(&'static str, &'static str); 6];
 
 fn job(program: &Path, ranks: usize, ranks_on_node: usize, algorithms: Algorithms) -> Job {
@@ -13,7 +13,7 @@ fn job(program: &Path, ranks: usize, ranks_on_node: usize, algorithms: Algorithm
     for (collective, algorithm) in algorithms {
         command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), algorithm]);
     }
-    // Vectors are cut within their elements.
+    // Segments end within elements.
     command.args(["--mca", "coll_rustcoll_bcast_segment", "1001", "--mca", "coll_rustcoll_verbose", "1"]);
     run(command.arg(program).arg(ranks_on_node.to_string()))
 }
@@ -97,7 +97,7 @@ fn long_vectors_are_right_through_leaders_that_share_memory_with_their_nodes() {
 #[test]
 fn hosts_of_one_name_decide_alike() {
     let mut command = mpirun(4);
-    // The allgather's rule is decided before the hosts tell each other their names, for the broadcast's, and again after.
+    // Ranks choose the allgather's rule before the broadcast's rule makes hosts exchange names, and again afterwards.
     command.args(["--mca", "coll_rustcoll_allgather_rules", "nodes=2.. -> ring; -> bruck radix=4"]);
     command.args(["--mca", "coll_rustcoll_bcast_rules", "nodes=4.. -> binomial; -> linear"]);
     let job = run(command.arg(compiled("one_name")));

@@ -1,5 +1,5 @@
-/* A user's program whose ranks pretend to be on nodes of two ranks, all of which have one name. Allgathers before and after a
- * broadcast must be right; in those after it all ranks but the first describe their data otherwise than before. */
+/* A user's program whose ranks pretend to be on nodes of two ranks, but all nodes have one name. Allgathers before and
+ * after a broadcast must be right. After it, all ranks except rank 0 describe their data by another datatype. */
 #include <mpi.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* A user's program that repeats a few short collectives, and checks their results: online [VALUE], with the info key rustcoll_tune of that value. */
+/* A user's program that repeats a few short collectives, and checks their results. Usage: online [VALUE], where VALUE
+   is the value of the info key rustcoll_tune. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static void expect(int is_right, const char *what)
     }
 }
 
-/* The world's ranks, with the info key if there is a value. */
+/* Duplicates the world communicator, with the info key if there is a value. */
 static MPI_Comm made(const char *value)
 {
     MPI_Comm communicator;
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
     }
     int *all = malloc(sizeof(int) * (size_t) size);
     for (int call = 0; call < CALLS; call++) {
-        /* Every third call is longer, and of another datatype, but of the same kind for some ranks. */
+        /* Every third call has another datatype and count. Each rank's data are the same bytes. */
         const int mine = call + rank;
         MPI_Allgather(&mine, call % 3 ? 1 : 4, call % 3 ? MPI_INT : MPI_BYTE, all, 1, MPI_INT, communicator);
         for (int other = 0; other < size; other++) {

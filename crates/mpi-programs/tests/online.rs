@@ -1,4 +1,4 @@
-//! Algorithms are tried while a job runs.
+//! Tests the trials of algorithms while a job runs.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn job(ranks: usize, options: &[&str]) -> Job {
     job_with_key(ranks, options, None)
 }
 
-/// On a communicator with that value of the info key.
+/// Runs a job on a communicator with this value of the info key.
 fn job_with_key(ranks: usize, options: &[&str], key: Option<&str>) -> Job {
     let mut command = mpirun(ranks);
     let options = options.chunks(2).flat_map(|pair| ["--mca", pair[0], pair[1]]);
@@ -29,14 +29,14 @@ fn job_with_key(ranks: usize, options: &[&str], key: Option<&str>) -> Job {
     job
 }
 
-/// Whether the report says that algorithms of allreduce were tried, or one that was learnt.
+/// Whether the report says that algorithms of allreduce were tried, or that a learnt one ran.
 fn tries(job: &Job) -> bool {
     job.text.lines().any(|line| line.contains("allreduce") && line.contains(" online"))
 }
 
 const ONLINE: [&str; 2] = ["coll_rustcoll_tune", "online"];
 
-/// Rules that are bad for short vectors.
+/// A rule that is bad for short vectors.
 const RING: [&str; 2] = ["coll_rustcoll_allreduce_rules", "-> ring"];
 
 #[test]

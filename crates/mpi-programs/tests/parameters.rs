@@ -1,4 +1,4 @@
-//! Parameters, wherever they are written: in the environment, or in the files that Open MPI reads them from.
+//! Parameters from all places: the environment, and the files from which Open MPI reads them.
 
 mod common;
 
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// A job that does not name the component.
+/// Environment of a job that does not name the component.
 const UNNAMED: (&str, &str) = ("OMPI_MCA_coll", "^han");
 
 fn place(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// A job with a parameter file of the user's, and that file.
+/// Returns a job with a parameter file of the user, and the file's path.
 fn with_file(name: &str, content: &str, environment: &[(&str, &str)]) -> (Command, String) {
     let home = place(name);
     let file = home.join(".openmpi/mca-params.conf");
@@ -26,7 +26,7 @@ fn with_file(name: &str, content: &str, environment: &[(&str, &str)]) -> (Comman
     (command, file.display().to_string())
 }
 
-/// The same, run.
+/// Runs such a job.
 fn run_with_file(name: &str, content: &str, environment: &[(&str, &str)]) -> (Job, String) {
     let (mut command, file) = with_file(name, content, environment);
     (run(command.arg(user_program())), file)
@@ -116,7 +116,8 @@ fn a_job_without_the_component_hears_of_no_parameters() {
     }
 }
 
-/// The path of a component that believes to be for another release of Open MPI, and of Open MPI's own.
+/// Returns a component path with a component that was built for another release of Open MPI, and Open MPI's own
+/// components.
 fn path_of_another_release() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| {
@@ -134,7 +135,7 @@ fn path_of_another_release() -> &'static str {
     })
 }
 
-/// Runs the program with that component, and with no parameter of it but those given.
+/// Runs the program with that component, and only with the given parameters of it.
 fn run_another_release(name: &str, content: &str, environment: &[(&str, &str)]) -> Job {
     let (mut command, _) = with_file(name, content, environment);
     command.env_remove(SHARED_MEMORY_FROM);

@@ -1,11 +1,11 @@
-/* Lets ranks of one host pretend that they are on several: what the component asks is answered here, instead of by the
- * libraries. While ranks_on_node is 0, as when Open MPI starts up, all are on one. */
+/* Lets ranks of one host pretend to be on several hosts: it replaces the library functions that the component
+ * asks. While ranks_on_node is 0, as when Open MPI starts, all ranks are on one host. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 static int ranks_on_node;
-/* Whether all hosts are called the same. */
+/* Whether all hosts have the same name. */
 static int have_one_name;
 
 static int node_of(int rank)
@@ -22,13 +22,13 @@ static int own_node(void)
     return node_of(rank);
 }
 
-/* Takes the place of the C library's. */
+/* Replaces the C library's function. */
 int gethostname(char *name, size_t length)
 {
     return 0 > snprintf(name, length, "node%d", have_one_name ? 0 : own_node()) ? -1 : 0;
 }
 
-/* Takes the place of Open MPI's, whose groups are what MPI calls so. */
+/* Replaces Open MPI's function. Its groups are MPI_Group handles. */
 bool ompi_group_have_remote_peers(MPI_Group group)
 {
     MPI_Group world;

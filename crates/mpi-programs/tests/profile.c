@@ -1,5 +1,6 @@
-/* A user's program that makes known numbers of calls. With two arguments, the rank that the first one names comes so many milliseconds late,
- * as the second one says, to each allreduce. With "abort" as the last argument the job is ended before MPI_Finalize. */
+/* A user's program that makes known numbers of calls. Usage: profile [RANK MILLISECONDS] [abort]. This rank comes so
+ * many milliseconds late to each allreduce of the first loop. With "abort" as the last argument, the job ends before
+ * MPI_Finalize. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

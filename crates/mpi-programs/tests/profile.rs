@@ -1,4 +1,4 @@
-//! The profile of a job, and what `rustcoll advise` makes of it.
+//! Tests a job's profile, and the advice of `rustcoll advise`.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn program() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("profile"))
 }
 
-/// A file of a test's own, which is not there yet.
+/// Returns the path of a test's own file, and removes the file of an earlier run.
 fn fresh(name: &str) -> PathBuf {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_file(&file);
@@ -40,7 +40,7 @@ fn profile(ranks: usize, name: &str, options: &[&str], arguments: &[&str]) -> (P
     (Profile::of_json(&fs::read_to_string(&file).unwrap()).unwrap(), file)
 }
 
-/// Calls and bytes of all ranks in the rows that are meant.
+/// Returns the calls and bytes of all ranks in the selected rows.
 fn sums(profile: &Profile, is_meant: impl Fn(&Kind) -> bool) -> (u64, u64) {
     let rows = profile.rows.iter().filter(|(kind, _)| is_meant(kind));
     rows.fold((0, 0), |(calls, bytes), (_, row)| (calls + row.calls, bytes + row.bytes))
@@ -85,7 +85,7 @@ fn the_profile_of_64_ranks_has_all_calls() {
     assert_all_calls_are_there(64);
 }
 
-/// What the command says of a profile: its output and its messages.
+/// Returns whether `rustcoll advise` succeeds on a profile, its output and its messages.
 fn advise_of(file: &Path) -> (bool, [String; 2]) {
     let output = Command::new(root().join("build/rustcoll")).arg("advise").arg(file).output().unwrap();
     let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
@@ -132,10 +132,10 @@ fn a_job_that_dies_leaves_the_file_of_the_job_before() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "the one before");
 }
 
-/// Ranks write each second, in a job of more than two.
+/// Ranks write their parts every second. The job must run for more than two seconds.
 const NOW_AND_THEN: [&str; 2] = ["coll_rustcoll_profile_every", "1"];
 
-/// The folder to which they write.
+/// Returns the folder of these parts, and removes what an earlier run left there.
 fn parts(file: &Path) -> PathBuf {
     let parts = rustcoll::report::part::folder(file);
     let _ = fs::remove_dir_all(&parts);

@@ -1,11 +1,11 @@
-/* A user's program that makes known numbers of calls, and a tool's session that counts some of them. It prints what the
- * session counted, in lines "variable: value value ...". With an argument it makes a communicator of half of the ranks, too,
- * which takes calls of MPI's own. */
+/* A user's program that makes known numbers of calls, and a tool's session that counts some of them. It
+ * prints the session's counts in lines "variable: value value ...". With an argument it also makes a
+ * communicator of half of the ranks. For this, MPI makes calls of its own. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Persistent collectives have been an extension. */
+/* Before MPI 4, persistent collectives were an extension. */
 #if OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define MPI_Scan_init MPIX_Scan_init
@@ -59,7 +59,7 @@ static void scan_persistently(void)
     MPI_Request_free(&request);
 }
 
-/* A variable of the tool's session. */
+/* A performance variable of the tool's session. */
 typedef struct counted {
     const char *name;
     int class, count;
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < number; i++) {
         MPI_T_pvar_stop(session, variables[i].handle);
     }
-    allreduce(MPI_COMM_WORLD); /* after */
+    allreduce(MPI_COMM_WORLD); /* after the session stopped counting */
     for (int i = 0; i < number && 0 == rank; i++) {
         print(session, &variables[i]);
     }

@@ -1,4 +1,4 @@
-//! What ran: the report at the end, the lines of calls, and the variables that tools count by.
+//! What ran: the report at the end of a job, logged calls, and the variables with which tools count.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn job_with(options: &[&str], arguments: &[&str]) -> Job {
     job
 }
 
-/// The cells of the report's rows, but for the time, which is not known in advance.
+/// Returns the cells of the report's rows, without the time, which varies.
 fn rows(job: &Job) -> Vec<[String; 6]> {
     let lines = job.text.lines().skip_while(|line| !line.starts_with("ranks  collective")).skip(1);
     let lines = lines
@@ -51,10 +51,10 @@ fn assert_row(job: &Job, row: [&str; 6]) {
     job.assert(rows(job).iter().any(|found| *found == row), &format!("the row {row:?} is missing"));
 }
 
-/// What the default rules choose for short allreduces of four ranks on one node.
+/// The default rules' choice for short allreduces of four ranks on one node.
 const BY_DEFAULT: &str = "shared_flat";
 
-/// The rule that chooses it, as reports name it.
+/// Returns the name of that default rule in reports.
 fn default_rule() -> String {
     let text = include_str!("../../../selection-rules/default.toml");
     let lines: Vec<&str> = text.lines().collect();
@@ -145,7 +145,7 @@ fn calls_that_go_below_without_blocking_have_no_time() {
     job.assert_contains("10     80  unknown");
 }
 
-/// The numbers of a variable that the program printed.
+/// Returns the values of a variable that the program printed.
 fn counted(job: &Job, variable: &str) -> Vec<String> {
     let start = format!("coll_rustcoll_allreduce_{variable}: ");
     let line = job.text.lines().find_map(|line| line.strip_prefix(&start)).expect("it is printed");

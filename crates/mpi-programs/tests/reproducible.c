@@ -1,5 +1,5 @@
-/* A user's program that reduces the same data in many ways: whole and in pieces, for every root, blocking or not, once
- * or repeatedly. It counts the elements whose bits differ from those of the first way. */
+/* A user's program that reduces the same data in many ways: whole and in pieces, to every root, blocking or
+ * not, once or repeatedly. It counts the elements whose bits differ from those of the first way. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void compare(const double *expected, const double *got, int count)
     }
 }
 
-/* Neither commutes nor associates. */
+/* An operator that is neither commutative nor associative. */
 static void halve_left(void *left, void *right, int *count, MPI_Datatype *type)
 {
     (void) type;
@@ -62,7 +62,7 @@ static void reduce(int offset, int count, MPI_Op operation, int root)
     compare(total + offset, result, rank == root ? count : 0);
 }
 
-/* Rank i gets i + 1 elements more than an equal part of a piece would be. */
+/* Rank i gets i + 1 elements more than half of an equal part. */
 static void reduce_scatter(int offset, int count, MPI_Op operation)
 {
     int *counts = malloc((size_t) size * sizeof *counts), own = 0;
@@ -94,7 +94,7 @@ static void test(MPI_Op operation)
     MPI_Exscan(mine, exscan, COUNT, MPI_DOUBLE, operation, MPI_COMM_WORLD);
     for (int i = 0; i < 5; i++) {
         int count = lengths[i];
-        /* Some places of pieces of this length, the last ones among them. */
+        /* Several offsets for pieces of this length. */
         for (int offset = 0, step = (COUNT - count) / 4 + 1; offset <= COUNT - count; offset += step) {
             for (int way = 0; way < 4; way++) {
                 allreduce(offset, count, operation, way);
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     srand(rank + 1);
     for (int i = 0; i < COUNT; i++) {
-        /* Of all magnitudes, so that every order of addition has bits of its own. */
+        /* Numbers of many magnitudes, so that every order of addition gives different bits. */
         mine[i] = (rand() - RAND_MAX / 2) * (double) (1 << rand() % 20);
     }
     MPI_Op halving;

@@ -1,4 +1,4 @@
-//! With `coll_rustcoll_reproducible` a reduction's bits depend on nothing but the ranks' values.
+//! With `coll_rustcoll_reproducible`, a reduction's bits depend only on the ranks' values.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn the_same_bits_however_data_are_reduced() {
         job.assert_contains("allreduce by recursive_doubling");
         job.assert_contains("allreduce by rabenseifner");
     }
-    // The program finds the differences that there are otherwise.
+    // Without the parameter, the program must find differences.
     let job = reduce_in_many_ways(&program, 5, &[]);
     job.assert(!job.success, "rules that choose by length must make a difference");
     job.assert_contains(" wrong");

@@ -1,6 +1,6 @@
-/* A user's program whose allreduces have a number of bytes each, so that the component's log tells them apart. The
- * arguments are info keys, KEY=VALUE, for communicators that it creates. If RANKS_ON_NODE is set, it pretends that so
- * many ranks are on a node. */
+/* A user's program whose allreduces have different numbers of bytes, so that the component's log tells them
+ * apart. Arguments are info keys, KEY=VALUE, for communicators that it creates. If RANKS_ON_NODE is set, the
+ * program pretends that so many ranks share a node. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-//! Rules of the user's: which of them decides, and what becomes of faulty ones. The program's allreduces differ in bytes.
+//! Rules of the user: which one decides, and what happens to faulty ones. The program's allreduces differ in bytes.
 
 mod common;
 
@@ -24,7 +24,7 @@ const PRIORITY: &str = "OMPI_MCA_coll_rustcoll_priority";
 const COMPONENTS: &str = "OMPI_MCA_coll";
 const RANKS_ON_NODE: &str = "RANKS_ON_NODE";
 
-/// What the program's calls are on the whole job, in bytes.
+/// Bytes of the program's calls on MPI_COMM_WORLD.
 mod bytes {
     pub const NOT_BLOCKING: usize = 40;
     pub const FIRST: usize = 8;
@@ -32,7 +32,7 @@ mod bytes {
     pub const NOT_BLOCKING_AFTER_OTHERS: usize = 44;
 }
 
-/// What they are on communicators that are made with info keys, or from one that was.
+/// Bytes of its calls on communicators with info keys, or made from such communicators.
 mod made {
     pub const WITH_INFO: usize = 20;
     pub const COPY: usize = 24;
@@ -41,7 +41,7 @@ mod made {
     pub const INFO_SET_LATER: usize = 36;
 }
 
-/// Runs the program under the environment with a line in the log for each call, and info keys.
+/// Runs the program with an environment and info keys. The log has a line for each call.
 fn run_with(environment: &[(&str, &str)], info: &[&str]) -> Job {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let mut command = mpirun(RANKS);
@@ -49,7 +49,7 @@ fn run_with(environment: &[(&str, &str)], info: &[&str]) -> Job {
     run(command.arg(PROGRAM.get_or_init(|| compiled("rules"))).args(info))
 }
 
-/// The same, when all must be right.
+/// Like [`run_with`]; all results must be right.
 fn right_with(environment: &[(&str, &str)], info: &[&str]) -> Job {
     let job = run_with(environment, info);
     job.assert(job.success, "the program failed");
@@ -57,7 +57,8 @@ fn right_with(environment: &[(&str, &str)], info: &[&str]) -> Job {
     job
 }
 
-/// Who served the allreduces of so many bytes at rank 0, and who decided it; the same for all of them.
+/// Returns the algorithm of rank 0's allreduces with so many bytes, and who decided. Both must be the same for all of
+/// them.
 fn decided(job: &Job, bytes: usize) -> (&str, &str) {
     let before = format!(": allreduce of {bytes} bytes by ");
     let lines = job.text.lines().filter(|line| line.contains("rank 0 of"));
@@ -72,7 +73,7 @@ fn decided(job: &Job, bytes: usize) -> (&str, &str) {
     (algorithm, decider.trim_end().strip_suffix(')').unwrap())
 }
 
-/// Where files of these tests lie.
+/// Returns the path of a file of these tests.
 fn place(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
@@ -86,10 +87,10 @@ fn allreduce_by(algorithm: &str) -> String {
     format!("[[allreduce]]\nalgorithm = \"{algorithm}\"\n")
 }
 
-/// What the default rules choose for short allreduces of few ranks on one node.
+/// The default rules' choice for short allreduces of few ranks on one node.
 const BY_DEFAULT: &str = "shared_flat";
 
-/// The same with an operator of the user's.
+/// Their choice with an operator of the user.
 const BY_DEFAULT_WITH_OWN_OPERATOR: &str = "recursive_multiplying";
 
 #[test]
@@ -157,7 +158,7 @@ fn info_keys_go_before_all_and_stay_where_they_were_given() {
     for bytes in [made::WITH_INFO, made::SPLIT_WITH_INFO] {
         assert_eq!(decided(&job, bytes), ("rabenseifner", "forced by info key"));
     }
-    // Open MPI 4.1 hands no keys on to copies, and keys that are set later to nobody.
+    // Open MPI 4.1 does not copy info keys to duplicates, and tells no component about keys that are set later.
     for bytes in [bytes::FIRST, made::COPY, made::COPY_NOT_BLOCKING, made::INFO_SET_LATER] {
         assert_eq!(decided(&job, bytes), ("ring", "forced"));
     }
@@ -174,7 +175,7 @@ fn info_keys_may_be_rules() {
     let job = right_with(&environment, &info);
     let expected = ("recursive_multiplying", "info key rustcoll_allreduce_rules:1:1");
     assert_eq!(decided(&job, made::WITH_INFO), expected);
-    // Its parameters go before those of the job as well.
+    // The rule's parameters also override those of the job.
     job.assert_contains("allreduce by recursive_multiplying, radix 4");
     assert_eq!(decided(&job, made::SPLIT_WITH_INFO), ("linear", &*format!("{file}:1:1")));
 }
@@ -206,7 +207,7 @@ fn faulty_info_keys_are_left_out_or_end_the_job() {
     job.assert(!job.text.contains("allreduce of 20 bytes"), "the communicator was made");
 }
 
-/// A list of all that is no rule file, and what is said of each.
+/// Returns a list of files that are no rule files, and the message about each.
 fn unreadable() -> (String, Vec<String>) {
     let long = place("long.toml");
     File::create(&long).unwrap().set_len(100 << 20).unwrap();
@@ -301,11 +302,11 @@ fn a_file_may_give_the_component_its_priority() {
     let serves = |environment: &[(&str, &str)]| {
         right_with(environment, &[]).text.contains("allreduce of 8 bytes by linear")
     };
-    // None of these names the component.
+    // None of these environments names the component.
     assert!(serves(&[(COMPONENTS, "^han"), (FILES, &high)]));
     assert!(!serves(&[(COMPONENTS, "^han"), (FILES, &low)]), "tuned goes before it");
     assert!(!serves(&[(COMPONENTS, "^han"), (FILES, &high), (PRIORITY, "5")]), "the parameter decides");
-    // That of those that are named is higher.
+    // Named components have a higher priority by default.
     let named = "rustcoll,tuned,basic,libnbc,self,inter";
     assert!(!serves(&[(COMPONENTS, named), (FILES, &low)]), "the file decides");
     assert!(
@@ -382,7 +383,7 @@ fn rules_may_ask_for_nodes() {
         let job = right_with(&[(LINE, line), (RANKS_ON_NODE, ranks_on_node)], &[]);
         assert_eq!(decided(&job, bytes::FIRST).0, expected);
         assert_eq!(decided(&job, made::COPY).0, expected);
-        // A call that does not block knows no number of nodes, be it before one that does or after.
+        // Non-blocking calls do not know the number of nodes, neither before nor after a blocking call.
         assert_eq!(decided(&job, bytes::NOT_BLOCKING).0, "linear");
         assert_eq!(decided(&job, bytes::NOT_BLOCKING_AFTER_OTHERS).0, "linear");
     }
@@ -399,7 +400,7 @@ fn every_call_knows_whether_all_ranks_are_on_one_node() {
     }
 }
 
-/// Open MPI itself reduces without blocking meanwhile, not at the same time on all ranks.
+/// Meanwhile Open MPI itself makes non-blocking reductions, at different times on different ranks.
 #[test]
 fn ranks_may_learn_their_nodes_while_a_communicator_is_duplicated() {
     let mut command = mpirun(2);

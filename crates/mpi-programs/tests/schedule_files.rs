@@ -1,4 +1,4 @@
-//! Algorithms from schedule files: the component proves them, and then chooses them as its own ones.
+//! Algorithms from schedule files: the component proves them, and then chooses them like its own.
 
 mod common;
 
@@ -14,7 +14,7 @@ const SCHEDULES: &str = "OMPI_MCA_coll_rustcoll_schedules";
 const FORCED: &str = "OMPI_MCA_coll_rustcoll_bcast_algorithm";
 const REPORT: &str = "OMPI_MCA_coll_rustcoll_report";
 
-/// An empty folder of a test's own.
+/// Makes an empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -22,12 +22,12 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The file of one of the registered algorithms, under the name `mine`.
+/// Returns the schedule file of a registered algorithm, which the file names `mine`.
 fn mine(collective: Collective, algorithm: &str, sizes: &[usize]) -> String {
     let registered = collective.algorithm(algorithm).unwrap();
     let text = |size: &usize| file_of(registered, collective, &Problem::new(*size)).unwrap();
     let texts: Vec<String> = sizes.iter().map(text).collect();
-    // The head of the first, and the programs of all.
+    // The first text's head, and the programs of all texts.
     let programs = texts.iter().map(|text| &text[text.find("\nrank 0 of").unwrap()..]);
     let head = texts[0].split("\nrank 0 of").next().unwrap();
     let head = head.replace(&format!("name my_{algorithm}"), "name mine").replace("root 0", "root any");
@@ -40,7 +40,7 @@ fn write(folder: &Path, name: &str, text: &str) -> String {
     file.display().to_string()
 }
 
-/// A job of the user's program with files.
+/// Runs the user's program with an environment.
 fn job(ranks: usize, environment: &[(&str, &str)]) -> Job {
     run(mpirun(ranks).envs(environment.iter().copied()).arg(user_program()))
 }
@@ -61,7 +61,8 @@ const ALGORITHMS: [(Collective, &str); 13] = [
     (Collective::Scatter, "binomial"),
 ];
 
-/// In every form, with every datatype and operator, in place and not, of all roots; on 3 and 4 ranks, not on 2.
+/// In every form, with every datatype and operator, in place and not, with every root. The files serve 3 and 4 ranks,
+/// but not 2.
 #[test]
 fn algorithms_of_files_serve_all_calls_as_others_do() {
     let folder = folder("all-schedules");
@@ -98,14 +99,14 @@ fn the_report_names_them_and_rules_choose_them() {
         let row = job.text.lines().find(|line| line.contains(" bcast ") && line.contains(" mine "));
         job.assert(row.is_some(), "the report does not name it");
     }
-    // On other numbers of ranks the rules decide.
+    // With another number of ranks, the rules decide.
     let job = job(3, &[(SCHEDULES, &file), (FORCED, "mine"), (REPORT, "summary")]);
     job.assert(job.success, "the program failed");
     job.assert_contains("0 wrong");
     job.assert_contains("mine is forced for bcast, but cannot serve this call");
 }
 
-/// What is wrong is never used, and told.
+/// The component reports wrong files, and never uses them.
 #[test]
 fn wrong_files_are_left_out_or_end_the_job() {
     let folder = folder("wrong-schedules");
@@ -120,14 +121,14 @@ fn wrong_files_are_left_out_or_end_the_job() {
     let strict = job(4, &[(SCHEDULES, &file), ("OMPI_MCA_coll_rustcoll_rules_strict", "on")]);
     strict.assert(!strict.success && strict.count("wrong\n") == 0, "the job went on");
     strict.assert_contains(told);
-    // Who forces it, hears first why it is not there.
+    // If the user forces such an algorithm, the first message says why it is missing.
     let forced = job(4, &[(SCHEDULES, &file), (FORCED, "mine")]);
     forced.assert(!forced.success, "the job went on");
     forced.assert_contains(told);
     forced.assert_contains("Parameter:    coll_rustcoll_bcast_algorithm");
 }
 
-/// Ranks whose files differ would wait for each other.
+/// Ranks with different files would wait for each other.
 #[test]
 fn ranks_with_other_files_end_the_job() {
     let folder = folder("other-schedules");
@@ -143,13 +144,13 @@ fn ranks_with_other_files_end_the_job() {
     job.assert_contains("other.sched");
 }
 
-/// The words of a text, line by line: without numbers, and without notes in parentheses, such as on calls that began late.
+/// Returns the words of each line, without numbers, and without notes in parentheses, such as notes on late calls.
 fn words(text: &str) -> Vec<Vec<&str>> {
     let is_word = |word: &&str| word.contains(|one: char| one.is_alphabetic()) && !word.ends_with(')');
     text.lines().map(|line| line.split_whitespace().filter(is_word).collect()).collect()
 }
 
-/// The chapter's files are written and its commands run, in their order; those that need an MPI print other numbers each time.
+/// Writes the chapter's files and runs its commands in order. Commands that need MPI print other numbers each time.
 #[test]
 fn the_chapter_runs_as_it_says() {
     const PAGE: &str = include_str!("../../../docs/own-schedules.md");

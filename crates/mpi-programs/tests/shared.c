@@ -1,4 +1,4 @@
-/* A user's program for collectives over shared memory. The first argument says what is tried. */
+/* A user's program for collectives over shared memory. The first argument selects the test. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <dirent.h>
@@ -18,7 +18,7 @@
 
 #include "verdict.h"
 
-/* Elements of a long vector, of which each rank has a part. */
+/* Elements of a long vector. Each rank has a part of it. */
 #define LONG (96 * 1024)
 
 static int wrong;
@@ -42,7 +42,7 @@ static int size_of(MPI_Comm communicator)
     return size;
 }
 
-/* How many elements differ from their place in the vector, times one number, plus another. */
+/* Returns how many elements differ from factor * index + summand. */
 static int differences(const int *vector, int count, int factor, int summand)
 {
     int differ = 0;
@@ -59,7 +59,7 @@ static void fill(int *vector, int count, int summand)
     }
 }
 
-/* A broadcast, an allreduce and an alltoall: how many elements are wrong. */
+/* Makes a broadcast, an allreduce and an alltoall. Returns how many elements are wrong. */
 static int collectives(MPI_Comm communicator, int count)
 {
     int rank = rank_in(communicator), size = size_of(communicator), block = count / size, differ = 0;
@@ -82,7 +82,7 @@ static int collectives(MPI_Comm communicator, int count)
     return differ;
 }
 
-/* A rank is killed while the others go on. */
+/* Rank 1 is killed while the others go on. */
 static void test_die(void)
 {
     for (int round = 0;; round++) {
@@ -102,7 +102,7 @@ static size_t address_space(void)
     return (size_t) pages * (size_t) sysconf(_SC_PAGESIZE);
 }
 
-/* How much of a resource a rank may have: too little for the memory of its node. */
+/* Returns a limit of a resource that is too low for sharing memory. */
 static rlim_t little(const char *what)
 {
     int next = dup(0);
@@ -112,7 +112,8 @@ static rlim_t little(const char *what)
                                             : address_space() + (1 << 20);
 }
 
-/* A rank cannot share memory on some communicators, and can again on later ones: the first one, which makes the memory, or another. */
+/* On two communicators a rank cannot share memory, but on the last one it can. The rank is the one that makes the
+   memory (rank 0), or another. */
 static void test_lack(const char *what, int rank)
 {
     int resource = 0 == strcmp(what, "descriptors") ? RLIMIT_NOFILE
@@ -138,7 +139,7 @@ static void test_lack(const char *what, int rank)
     }
 }
 
-/* From now on the system refuses this process copies from the memory of others. */
+/* Forbids this process to copy from the memory of other processes. */
 static void withhold(void)
 {
     struct sock_filter filter[] = {
@@ -152,7 +153,7 @@ static void withhold(void)
     expect(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-/* A rank may not copy from the memory of others: from the start, or after the ranks have found that it may. */
+/* One rank may not copy from other ranks' memory: from the start, or after the ranks have found that it may. */
 static void test_withhold(int is_late, int rank)
 {
     int vector[3000], is_refused = rank == rank_in(MPI_COMM_WORLD);
@@ -178,7 +179,7 @@ static void test_withhold(int is_late, int rank)
     MPI_Comm_free(&later);
 }
 
-/* A broadcast of memory that processors read, but from which the system does not copy: what the kernel maps for its clock. */
+/* Broadcasts memory that processors can read, but from which the system cannot copy: the kernel's clock page. */
 static void test_mapped(void)
 {
     char line[4096], received[64];
@@ -198,7 +199,7 @@ static void test_mapped(void)
     }
 }
 
-/* How many lines of this process's mappings hold a text. */
+/* Returns how many lines of this process's mappings contain a text. */
 static int mappings(const char *text)
 {
     char line[4096];
@@ -222,7 +223,7 @@ static int descriptors(void)
     return number;
 }
 
-/* KiB of memory that this rank shares and that is there. */
+/* Returns the resident KiB of rustcoll's shared memory in this process. */
 static long resident(void)
 {
     char line[4096];
@@ -241,11 +242,11 @@ static long resident(void)
     return all;
 }
 
-/* Many communicators with long calls share no more than so many KiB, flags aside. */
+/* Many communicators with long calls share at most `limit` KiB, not counting flags. */
 static void test_many(int communicators, long limit)
 {
     MPI_Comm *each = malloc((size_t) communicators * sizeof *each);
-    /* Open MPI duplicates a communicator by non-blocking collectives on it. After some it shares memory for them. */
+    /* Open MPI duplicates a communicator by non-blocking collectives on it. After some of them rustcoll shares memory. */
     for (int i = 0; i < 10; i++) {
         MPI_Comm first;
         MPI_Comm_dup(MPI_COMM_WORLD, &first);
@@ -261,10 +262,10 @@ static void test_many(int communicators, long limit)
             most = now > most ? now : most;
         }
     }
-    /* One for each communicator, of which a rank may write a part, whatever the number of ranks. */
+    /* One mapping for each communicator. The part that a rank may write cuts it into at most three. */
     expect(mappings("memfd:rustcoll") <= mapped + 3 * communicators, 1);
     expect(descriptors(), opened);
-    /* Flags and slots of a cache line are never given back. */
+    /* Communicators keep flags and slots of a cache line until they end. */
     long flags = communicators * 64L;
     if (most > limit + flags) {
         printf("rank %d shares %ld KiB\n", rank_in(MPI_COMM_WORLD), most);
@@ -281,7 +282,7 @@ static void test_many(int communicators, long limit)
     free(each);
 }
 
-/* Communicators that come and go, of all ranks and of some. */
+/* Makes and frees communicators of all ranks and of some. */
 static void test_come_and_go(void)
 {
     int rank = rank_in(MPI_COMM_WORLD), opened = 0, mapped = 0;
@@ -300,11 +301,11 @@ static void test_come_and_go(void)
         MPI_Comm_free(&copy);
     }
     expect(descriptors(), opened);
-    /* Open MPI's own memory grows a little. */
+    /* Open MPI's own mappings grow a little. */
     expect(mappings("") < mapped + 10, 1);
 }
 
-/* Between two jobs, and in the group that they become. */
+/* Tests an inter-communicator of two jobs, and the intra-communicator that they merge to. */
 static void test_two_jobs(char *program)
 {
     MPI_Comm other, all;
@@ -333,7 +334,7 @@ static void add(void *left, void *right, int *count, MPI_Datatype *datatype)
     }
 }
 
-/* Calls that do not block, persistent ones, and those with an operator of the user's. */
+/* Tests non-blocking and persistent calls, and calls with an operator of the user. */
 static void test_forms(void)
 {
     enum { COUNT = 3000 };
@@ -362,8 +363,8 @@ static void test_forms(void)
     MPI_Op_free(&own);
 }
 
-/* Persistent operations that are under way at once, on a communicator that has places for eight, and then others: each rank frees one of
- * the first somewhere among these. */
+/* Starts ten persistent operations together on a communicator with places for eight. Then makes further ones,
+ * among which each rank frees one of the first ten at another moment. */
 static void test_persistent(void)
 {
     enum { COUNT = 300, AT_ONCE = 10, LATER = 20 };
@@ -376,7 +377,7 @@ static void test_persistent(void)
     }
     for (int start = 0; start < 3; start++) {
         memset(results, 0, sizeof results);
-        /* Each rank starts them in an order of its own. */
+        /* Each rank starts them in another order. */
         for (int i = 0; i < AT_ONCE; i++) {
             MPI_Start(&requests[(i * 3 + rank) % AT_ONCE]);
         }
@@ -408,7 +409,7 @@ struct odd {
     short tail;
 };
 
-/* Elements with gaps, of sizes that no piece of shared memory is a multiple of. */
+/* Elements with gaps. No piece of shared memory is a multiple of their size. */
 static void test_gaps(void)
 {
     enum { COUNT = 5000 };
@@ -450,7 +451,7 @@ static void *many_collectives(void *communicator)
     return (void *) differ;
 }
 
-/* Two threads at once, each on a communicator of its own. */
+/* Runs two threads, each on its own communicator. */
 static void test_threads(void)
 {
     pthread_t threads[2];
@@ -466,7 +467,7 @@ static void test_threads(void)
     }
 }
 
-/* The parameter that says how much memory a communicator shares changes where some is shared already. */
+/* The parameter for the size of shared memory changes when one communicator already shares memory. */
 static void test_change(void)
 {
     int provided, index, number, kibibytes = 64 << 10;
@@ -485,7 +486,7 @@ static void test_change(void)
     MPI_T_finalize();
 }
 
-/* A call that repeats an earlier one heeds a parameter that changed since then. */
+/* Repeated calls must notice that a parameter has changed. */
 static void test_switch(void)
 {
     int provided, index, number, size, rank = rank_in(MPI_COMM_WORLD);

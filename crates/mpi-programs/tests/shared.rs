@@ -1,4 +1,4 @@
-//! Memory that ranks of a node share: what happens where it cannot be had, how much there is of it, and which calls use it.
+//! Shared memory of a node's ranks: what happens without it, how much of it there is, and which calls use it.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long another job may have files in shared memory.
+/// How long files of another job may stay in /dev/shm.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn program() -> &'static Path {
@@ -17,7 +17,7 @@ fn program() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("shared"))
 }
 
-/// Runs the program with what it calls forced to go over shared memory.
+/// Runs the program with its collectives forced to use shared memory.
 fn run_forced(ranks: usize, parameters: &[(&str, &str)], arguments: &[&str]) -> Job {
     const FORCED: [(&str, &str); 4] = [
         ("allgather_algorithm", "shared"),
@@ -39,7 +39,7 @@ fn assert_right(job: &Job) {
 
 fn files_in_memory() -> HashSet<String> {
     let files = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
-    // Open MPI's own, of this job or another one.
+    // Ignores Open MPI's own files, of this job or another.
     files
         .map(|file| file.file_name().to_string_lossy().into_owned())
         .filter(|name| !name.starts_with("vader"))
@@ -49,7 +49,7 @@ fn files_in_memory() -> HashSet<String> {
 #[test]
 fn a_killed_rank_ends_the_job_and_leaves_nothing_behind() {
     let before = files_in_memory();
-    // Were the others to wait for the killed rank, the job would not end.
+    // If the other ranks waited for the killed rank, the job would not end.
     let job = run_forced(3, &[], &["die"]);
     job.assert(!job.success, "the job must not end well");
     // Another job may have files there while it runs.
@@ -61,7 +61,7 @@ fn a_killed_rank_ends_the_job_and_leaves_nothing_behind() {
     job.assert(left().is_empty(), &format!("{:?} is left", left()));
 }
 
-/// What a rank lacks, which one, and why it says it cannot share memory.
+/// The resource that a rank lacks, the rank, and its reason why it cannot share memory.
 const LACKS: [(&str, &str, &str); 5] = [
     ("descriptors", "0", "Too many open files"),
     ("descriptors", "2", "Too many open files"),
@@ -88,7 +88,8 @@ fn where_one_rank_cannot_share_memory_all_send_messages_and_the_report_says_so()
     }
 }
 
-/// What is forced where blocks are to be copied once. Open MPI's own single copies would fail as well where a rank may not make them.
+/// Forced parameters for single copies. Open MPI's own single copies are off, because they would fail, too, on a rank
+/// that may not copy.
 const SINGLE_COPIES: [(&str, &str); 4] = [
     ("allgather_algorithm", "single_copy"),
     ("alltoall_algorithm", "single_copy"),
@@ -159,7 +160,7 @@ fn rules_that_ask_for_shared_memory_go_on_where_there_is_none() {
 fn hundreds_of_communicators_keep_to_the_limit_of_shared_memory() {
     let parameters = [("shared_memory_size", "256"), ("shared_memory_limit", "4096")];
     assert_right(&run_forced(4, &parameters, &["many", "150", "4096"]));
-    // The test would notice: without the limit there is more.
+    // Proves that the test would notice: without the limit, ranks share more.
     let job = run_forced(4, &parameters[..1], &["many", "150", "4096"]);
     job.assert(!job.success, "the limit has no effect");
 }
@@ -185,8 +186,9 @@ fn calls_with_an_operator_of_the_users_are_left_to_the_rules_which_is_said_once(
     job.assert(job.text.lines().any(is_forced), "those that can are served by it");
 }
 
-/// Ten are started three times, of which eight have places. Of the twenty later ones the first three come before all ranks have freed one
-/// of these, though the third not always. From then on a place is free at least for every other one, when all ranks have freed the last.
+/// Ten operations start three times; eight of them have places. Then twenty others follow. The first two of these find
+/// no place, because no place is free on all ranks yet; the third may find one. From then on at least every other one
+/// finds a place.
 #[test]
 fn a_place_that_all_ranks_have_freed_is_that_of_the_next_persistent_operation() {
     let job = run_forced(3, &[("report", "summary")], &["persistent"]);

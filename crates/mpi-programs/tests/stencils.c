@@ -1,6 +1,6 @@
-/* A user's program whose ranks exchange blocks with all ranks that touch theirs on a grid: stencils LENGTH..., a negative length for a
- * periodic dimension; after "nearly", two ranks send each other one block more. Each rank lists its neighbours in an order of its
- * own. */
+/* A user's program whose ranks exchange blocks with all adjacent ranks of a grid, including diagonal ones.
+ * Usage: stencils [nearly] LENGTH..., with a negative length for a periodic dimension. With "nearly", two
+ * ranks send each other one block more. Each rank lists its neighbours in another order. */
 #include <mpi.h>
 #if MPI_VERSION < 4
 #include <mpi-ext.h>
@@ -21,7 +21,7 @@ typedef struct {
 
 static int rank, size, wrong, dimensions, lengths[MOST_DIMENSIONS], periods[MOST_DIMENSIONS];
 
-/* The rank at an offset, or -1 beyond a border. */
+/* Returns the rank at an offset, or -1 beyond a border. */
 static int moved(int from, const int *offset)
 {
     int to = 0, stride = 1;
@@ -39,7 +39,7 @@ static int moved(int from, const int *offset)
     return to;
 }
 
-/* The ranks around this one, from the one of number `first` on. */
+/* Returns the ranks around this one, rotated to begin with number `first`. */
 static list around(int first)
 {
     list all = {0}, turned = {0};
@@ -65,7 +65,7 @@ static list around(int first)
     return turned;
 }
 
-/* How often the peer of a number stands before it. */
+/* Returns how often the peer with this number occurs before it. */
 static int earlier(const list *peers, int number)
 {
     int found = 0;

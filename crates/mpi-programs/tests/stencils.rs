@@ -1,15 +1,15 @@
-//! Neighbourhoods that are the same at all ranks, of which nobody tells the ranks, and some that nearly are.
+//! Neighbourhoods that are the same on all ranks, although MPI does not tell them, and some that nearly are.
 
 mod common;
 
 use common::{Job, compiled, mpirun, run};
 
-/// The word of the log for an algorithm of a collective.
+/// Returns the log's words for an algorithm of a collective.
 fn ran(collective: &str, algorithm: &str) -> String {
     format!("{collective} by {algorithm}")
 }
 
-/// Negative lengths are those of periodic dimensions.
+/// Runs the program. Negative lengths are those of periodic dimensions.
 fn job(grid: &[i32], is_nearly: bool) -> Job {
     let ranks: usize = grid.iter().map(|length| length.unsigned_abs() as usize).product();
     let mut command = mpirun(ranks);
@@ -30,7 +30,7 @@ fn ranks_find_the_grid_of_their_neighbours() {
         let job = job(grid, false);
         for collective in ["neighbor_alltoall", "neighbor_allgather"] {
             job.assert_contains(&ran(collective, "combining"));
-            // The first call of the first communicator starts at once.
+            // The first communicator's first call is non-blocking.
             job.assert_contains(&ran(collective, "linear"));
         }
     }

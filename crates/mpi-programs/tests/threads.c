@@ -1,4 +1,4 @@
-/* Threads that call collectives at the same time, each on a communicator of its own, in all forms, for some seconds. */
+/* Threads that call collectives at the same time for some seconds, in all forms, each thread on its own communicator. */
 
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -17,7 +17,7 @@ typedef struct thread {
     int *sent, *received;
 } thread;
 
-/* Values that tell rank, place and round. */
+/* Encodes rank, place and round. */
 static int value(int rank, int place, long round) { return (int) (1000 * rank + 7 * place + round % 1000); }
 
 static void fill(thread *own, int length)
@@ -38,7 +38,7 @@ static void check_sum(thread *own, int length)
     }
 }
 
-/* What each rank has gathered: the place at which the block begins is the same at all, or is that of the receiver. */
+/* Checks what each rank gathered. A sender's block begins at place 0, or at the receiver's place in an exchange. */
 static void check_blocks(thread *own, int length, int is_exchanged)
 {
     for (int rank = 0; rank < own->size; rank++) {
@@ -103,7 +103,7 @@ static void *run(void *argument)
     for (int goes_on = 1; goes_on; own->rounds++) {
         const int length = own->rounds % 3 ? 1 + (int) (own->rounds * 37 % 60) : 1 + (int) (own->rounds * 811 % LONGEST);
         const int root = (int) (own->rounds % own->size);
-        /* A broadcast leaves the root's values. */
+        /* A broadcast overwrites the values with the root's. */
         fill(own, own->size * length);
         blocking(own, length, root);
         fill(own, own->size * length);

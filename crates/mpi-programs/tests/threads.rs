@@ -1,10 +1,11 @@
-//! Threads that call collectives at the same time, each on a communicator of its own.
+//! Threads that call collectives at the same time, each on its own communicator.
 
 mod common;
 
 use common::{compiled, mpirun, run_alone};
 
-/// For some seconds, over messages, over shared memory, and over so little of it that communicators take it from each other.
+/// Runs the threads over messages, over shared memory, and with so little of it that communicators take it from each
+/// other.
 fn threads_get_right_results(seconds: &str) {
     let program = compiled("threads");
     for (parameter, value) in

@@ -1,5 +1,5 @@
-/* A user's program: it knows nothing of the component. Each collective on some counts, checked; the root of the
- * broadcast is the first argument. */
+/* A user's program that knows nothing of the component. It makes and checks collectives with several counts.
+ * The first argument is the root of the broadcasts. */
 #include <math.h>
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -63,7 +63,8 @@ static void test_bcast(int count, int root)
     free(vector);
 }
 
-/* All ranks must get the same bits, whatever the operands: a maximum of a NaN and a number depends on their order. */
+/* All ranks must get the same bits for all operands. For example, the maximum of a NaN and a number depends on their
+   order. */
 static void test_same_bits(int count, MPI_Op operation)
 {
     double *mine = malloc((size_t) count * sizeof *mine), *result = malloc((size_t) count * sizeof *result);
@@ -111,8 +112,8 @@ static void test_order(MPI_Comm communicator)
     MPI_Op_free(&left);
 }
 
-/* One of the five collectives in one of its three forms, with three neighbours. Where a block comes from: its rank, and
- * its number there. */
+/* Makes one of the five neighbourhood collectives in one of three forms, with three neighbours. Received
+ * block i comes from rank ranks[i], where its number is blocks[i]. */
 static void test_neighbours(MPI_Comm communicator, int call, const int ranks[3], const int blocks[3])
 {
     int sent[15], received[15], counts[] = {5, 5, 5}, places[] = {0, 5, 10};
@@ -180,7 +181,7 @@ static void test_neighbours(MPI_Comm communicator, int call, const int ranks[3],
     }
 }
 
-/* Each rank sends to itself and twice to the next; the receiver lists the two between which it stands itself. */
+/* Each rank sends to itself and twice to the next rank. The receiver lists these two sources with itself in between. */
 static void test_graph(void)
 {
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
@@ -198,7 +199,7 @@ static void test_graph(void)
     MPI_Comm_free(&duplicate);
 }
 
-/* What is sent upwards arrives from below; beyond the ends of a line nothing does. */
+/* Data sent upwards arrive from below. Nothing arrives from beyond the ends of a line. */
 static void test_line(int is_ring)
 {
     int sent[] = {2 * rank, 2 * rank + 1}, received[] = {-1, -1};
@@ -212,7 +213,7 @@ static void test_line(int is_ring)
     MPI_Comm_free(&line);
 }
 
-/* Neighbours that do not exist in a graph: Open MPI allows them, its own collectives do where they do not block. */
+/* Graphs with missing neighbours. Open MPI allows them, but its own collectives only if they do not block. */
 static void test_missing_neighbours(void)
 {
     int sent[] = {2 * rank, 2 * rank + 1}, received[] = {-1, -1}, weights[] = {1, 1};

@@ -28,14 +28,14 @@ fn reports(name: &str, options: &[&str]) -> Vec<String> {
     logs.iter().flat_map(|log| reports_in(&std::fs::read_to_string(log).unwrap())).collect()
 }
 
-/// Valgrind separates its reports by lines that hold nothing but the process number.
+/// Returns the reports about the component. Lines with nothing but the process number separate valgrind's reports.
 fn reports_in(log: &str) -> Vec<String> {
     assert!(log.contains("ERROR SUMMARY"), "valgrind did not come to its end");
     let lines =
         log.lines().map(|line| line.trim_start_matches(|c: char| c == '=' || c.is_ascii_digit()).trim());
     let text = lines.collect::<Vec<_>>().join("\n");
-    // The component has no constructors. What one of them lost is another plug-in's, which was unloaded before the
-    // component took its addresses.
+    // The component has no constructors. Reports with a constructor concern another plug-in that was unloaded
+    // before the component got its addresses.
     let concerns_component = |report: &&str| report.contains("rustcoll") && !report.contains("call_init");
     let is_command_line = |report: &&str| report.contains("Command:");
     text.split("\n\n")
@@ -45,7 +45,7 @@ fn reports_in(log: &str) -> Vec<String> {
         .collect()
 }
 
-/// Open MPI's own list of what it does on purpose.
+/// Returns Open MPI's own suppressions for what it does on purpose.
 fn suppressions() -> Vec<PathBuf> {
     let known =
         ["/usr/share/openmpi/openmpi-valgrind.supp", "/usr/local/share/openmpi/openmpi-valgrind.supp"];

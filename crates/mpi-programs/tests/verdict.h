@@ -1,8 +1,8 @@
-/* How a program of the tests ends. */
+/* The end of the tests' programs. */
 #include <mpi.h>
 #include <stdio.h>
 
-/* Rank 0 says how much was wrong on all ranks; the exit code is what this rank returns from main. */
+/* Prints on rank 0 the number of faults on all ranks. Returns this rank's exit code. */
 static int verdict(int wrong)
 {
     int rank, all = 0;

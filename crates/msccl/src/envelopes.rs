@@ -1,23 +1,23 @@
-//! Which messages become one.
+//! Envelopes: groups of messages that travel as one message.
 
 use crate::order::{Act, Order};
 use std::collections::HashMap;
 
-/// Which messages of an order travel together.
+/// The grouping of an order's messages into envelopes.
 pub struct Envelopes {
-    /// By message: its envelope.
+    /// The envelope of each message.
     pub of: Vec<usize>,
-    /// By envelope: its messages.
+    /// The messages of each envelope.
     pub messages: Vec<Vec<usize>>,
-    /// From one rank to another: the envelopes in the order in which they are sent.
+    /// The envelopes from one rank to another, in the order of sending.
     pub between: HashMap<[usize; 2], Vec<usize>>,
 }
 
 impl Envelopes {
-    /// With `few_messages`, messages of one rank to another are together if they are sent in one round and awaited in one round, and neither rank
-    /// computes anything between them.
+    /// With `few_messages`, messages between the same two ranks share an envelope if three things hold: one round sends
+    /// them, one round awaits them, and neither rank computes between them. Otherwise each message travels alone.
     pub fn of(order: &Order, few_messages: bool) -> Envelopes {
-        // How much a rank has computed before it sends or awaits a message.
+        // For each message, the copies and reductions before its sender sends it and before its receiver awaits it.
         let mut computed = vec![[0; 2]; order.messages.len()];
         for acts in &order.acts {
             let mut count = 0;

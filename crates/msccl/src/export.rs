@@ -1,7 +1,8 @@
-//! Schedules are written in MSCCL's XML.
+//! Writes schedules in MSCCL's XML.
 //!
-//! A rank has a threadblock for each rank that it sends to, one for each that it receives from, and one for what it does alone. So each message may
-//! wait by itself, as posts do in a schedule. What a step must wait for follows from the chunks that steps read and write.
+//! A rank has a threadblock for each rank that it sends to, one for each rank that it receives from, and one
+//! for its local steps. Each message can then wait by itself, like a post in a schedule. The chunks that
+//! steps read and write decide which steps a step must wait for.
 
 use crate::xml::{Chunk, Memory};
 use rustcoll::algorithms::Collective;
@@ -9,7 +10,7 @@ use rustcoll::schedule::{Buffer, Message, Run, Schedule, Step};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-/// Writes the programs of all ranks, which have no loops. An error: why they cannot be written.
+/// Writes the programs of all ranks, without loops. Fails with the reason if MSCCL cannot express the programs.
 pub fn export(name: &str, collective: Collective, programs: &[Schedule]) -> Result<String, String> {
     let Some(coll) = crate::xml::name(collective) else {
         return Err(format!(
@@ -45,10 +46,10 @@ pub fn export(name: &str, collective: Collective, programs: &[Schedule]) -> Resu
     Ok(text)
 }
 
-/// Consecutive blocks that travel together, from consecutive ones to consecutive ones.
+/// Blocks that travel together: consecutive blocks of the sender, and consecutive blocks of the receiver.
 type Piece = (Run, Run);
 
-/// From one rank to another: the pieces of each message, in the order of the messages.
+/// Returns, by sender and receiver, the pieces of each message, in the order of the messages.
 fn pieces(programs: &[Schedule]) -> HashMap<[usize; 2], Vec<Vec<Piece>>> {
     let mut ends: HashMap<[usize; 2], [Vec<&Message>; 2]> = HashMap::new();
     for program in programs {
@@ -70,7 +71,7 @@ fn pieces(programs: &[Schedule]) -> HashMap<[usize; 2], Vec<Vec<Piece>>> {
     ends.into_iter().map(|(pair, messages)| (pair, matched(messages))).collect()
 }
 
-/// The pieces of a message that is sent from some blocks and received into others.
+/// Cuts a message into pieces, given its blocks at the sender and at the receiver.
 fn cut(sent: &Message, received: &Message) -> Vec<Piece> {
     let single = |message: &Message| {
         let blocks = message.runs().flat_map(|run| run.indices().map(move |index| run.buffer.block(index)));
@@ -88,7 +89,7 @@ fn cut(sent: &Message, received: &Message) -> Vec<Piece> {
     pieces
 }
 
-/// Which threadblock does a step.
+/// The threadblock that does a step: the local one, or the one that sends to or receives from a rank.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worker {
     Alone,
@@ -96,7 +97,7 @@ enum Worker {
     From(usize),
 }
 
-/// A step of a threadblock: its number among all, and within the threadblock.
+/// A step: the number of its threadblock in the rank, and its number within the threadblock.
 type Place = (usize, usize);
 
 /// The threadblocks of a rank.
@@ -104,22 +105,22 @@ struct Gpu<'a> {
     collective: Collective,
     rank: usize,
     pieces: &'a HashMap<[usize; 2], Vec<Vec<Piece>>>,
-    /// How many messages to and from each rank there were.
+    /// The number of messages so far to and from each rank.
     messages: BTreeMap<Worker, usize>,
     workers: Vec<(Worker, Vec<Line>)>,
-    /// By block: the step that wrote it last, and those that have read it since.
+    /// By chunk: the last step that wrote it, and in `read` the steps that have read it since.
     written: HashMap<Chunk, Place>,
     read: HashMap<Chunk, Vec<Place>>,
 }
 
-/// A step as it is written.
+/// A step of the XML.
 struct Line {
     kind: &'static str,
     source: Chunk,
     target: Chunk,
     count: usize,
     after: Option<Place>,
-    /// Whether another step waits for it.
+    /// Whether another step waits for this one.
     is_awaited: bool,
 }
 
@@ -167,7 +168,7 @@ impl<'a> Gpu<'a> {
         }
     }
 
-    /// A step combines its source with its target, so the target has an operand first.
+    /// MSCCL's `re` combines its source with its target, so the target must hold an operand before.
     fn reduce(&mut self, left: Run, right: Run, target: Run) {
         let source = match target {
             _ if target == left => right,
@@ -180,7 +181,7 @@ impl<'a> Gpu<'a> {
         self.step("re", Worker::Alone, (source, target), [&[source, target], &[target]]);
     }
 
-    /// A step that reads some of the rank's blocks and writes others.
+    /// Adds a step that reads some of the rank's blocks and writes others.
     fn step(
         &mut self,
         kind: &'static str,
@@ -194,7 +195,7 @@ impl<'a> Gpu<'a> {
         let before_writes = writes.iter().flat_map(|chunk| {
             self.written.get(chunk).into_iter().chain(self.read.get(chunk).into_iter().flatten())
         });
-        // Of each threadblock the last one.
+        // For each threadblock, only the last of its steps matters.
         let mut before: BTreeMap<usize, usize> = BTreeMap::new();
         for &(number, step) in before_reads.chain(before_writes) {
             let last = before.entry(number).or_default();
@@ -234,7 +235,7 @@ impl<'a> Gpu<'a> {
         (first.number..first.number + run.count as usize).map(move |number| Chunk { number, ..first })
     }
 
-    /// Where a run begins, in the memory of the rank that sends it or of the one that receives it.
+    /// Returns the first chunk of a run, in the memory of its sender or of its receiver.
     fn chunk(&self, run: Run, worker: Worker, is_source: bool) -> Chunk {
         let owner = match worker {
             Worker::To(peer) if !is_source => peer,
@@ -245,7 +246,7 @@ impl<'a> Gpu<'a> {
     }
 }
 
-/// The first chunk of a run of a rank.
+/// Returns the first chunk of a run in the memory of the rank `owner`.
 fn chunk(collective: Collective, owner: usize, run: Run) -> Chunk {
     let first = run.first as usize;
     let (memory, number) = match (run.buffer, collective) {

@@ -1,8 +1,10 @@
-//! Algorithms in MSCCL's XML, which SCCL, TACCL, TE-CCL and MSCCLang write: reads them and makes schedule files of them, and writes schedules so.
+//! Converts algorithms in MSCCL's XML to schedule files, and schedules to this XML. SCCL, TACCL, TE-CCL and
+//! MSCCLang write it.
 //!
-//! There, each GPU has threadblocks that work at the same time. A threadblock does its steps one after the other, and sends to one GPU and receives
-//! from one. A step may wait for a step of another threadblock. Here, a rank has one program. So the threadblocks of all GPUs are carried out
-//! together ([`order`]), and each rank's program does what its threadblocks did in that order ([`programs`]). The verifier proves what comes out.
+//! In MSCCL, each GPU has threadblocks that work at the same time. A threadblock does its steps one after
+//! another, sends to one GPU and receives from one GPU. A step may wait for a step of another threadblock. In
+//! rustcoll, a rank has one program. `order` runs the threadblocks of all GPUs together. `programs` makes
+//! each rank's program from that order. The verifier proves the result.
 
 mod envelopes;
 mod export;
@@ -17,29 +19,29 @@ use rustcoll::selection::LONGEST_TEXT;
 use std::fmt;
 use xml::Algorithm;
 
-/// A schedule file made of a text.
+/// A schedule file made from an MSCCL text.
 #[derive(Debug)]
 pub struct Imported {
-    /// The file.
     pub text: String,
-    /// What was read of it, and proved.
+    /// The verified content of the file.
     pub proved: Proved,
-    /// How many parts of a rank's block take the same way in the original. Here they travel together.
+    /// Into how many parts the original cuts each rank's block. All parts take the same way, so the schedule
+    /// file moves whole blocks.
     pub parts: usize,
 }
 
-/// Why there is none.
+/// Why a text cannot become a schedule file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The text is not such an algorithm.
+    /// The text is not a valid algorithm.
     Misread(Misread),
-    /// It is one that a schedule file has no words for, or the fault has its place in the message.
+    /// A schedule file cannot express the algorithm. Also any other fault whose message names its place.
     Inexpressible(String),
-    /// What the text does is wrong. The verifier's message, with the places in the text.
+    /// The algorithm is wrong: the verifier's message, with places in the text.
     Wrong(String),
 }
 
-/// Makes a schedule file of a text. Its algorithm has the given name, or the one that the text has.
+/// Makes a schedule file from an MSCCL text. `name` overrides the algorithm's name in the text.
 pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
     let algorithm = Algorithm::read(text).map_err(Refusal::Misread)?;
     let order = Order::of(&algorithm).map_err(Refusal::Misread)?;
@@ -67,7 +69,8 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
         proved(file(&title, &programs), parts, |misread| misread.message, line)
     };
     let mut refusal = None;
-    // The first that is right. Messages that leave and are awaited at the same time are one, unless one needs what another one brings.
+    // Takes the first correct variant. Messages that leave and are awaited together become one message,
+    // unless one of them depends on another.
     for (needs_commutative, few_messages) in [(false, true), (false, false), (true, true), (true, false)] {
         if needs_commutative && !algorithm.collective.reduces() {
             continue;
@@ -80,8 +83,8 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
     Err(refusal.expect("the first two ways are tried for all collectives"))
 }
 
-/// Proves a schedule file that was made of another text. `misread` says what is wrong with it as a text, and `at` where a place is, both in terms of
-/// the other text.
+/// Proves a schedule file that was made from another text. `misread` describes a fault of the schedule file,
+/// and `at` describes a place; both do so in terms of the other text.
 pub fn proved(
     text: String,
     parts: usize,

@@ -1,35 +1,35 @@
-//! One order for the steps of all threadblocks.
+//! Finds one order for the steps of all threadblocks.
 //!
-//! The steps are carried out in rounds: what is sent in one round arrives in the next, and all else takes no time. In a round, each threadblock
-//! goes on until it must wait for a message or for a step of another threadblock.
+//! The steps run in rounds. A message that is sent in one round arrives in the next; everything else takes no time.
+//! In a round, each threadblock goes on until it must wait for a message or for a step of another threadblock.
 
 use crate::xml::{Algorithm, Chunk, Memory, Step, Threadblock};
 use rustcoll::algorithms::Collective;
 use rustcoll::schedule_file::Misread;
 use std::collections::HashMap;
 
-/// What all ranks do, each in its order.
+/// The acts of all ranks, each rank's in its order.
 #[derive(Debug)]
 pub struct Order {
-    /// By rank, each with the line of its step.
+    /// The acts of each rank, each act with the line of its step in the text.
     pub acts: Vec<Vec<(Act, usize)>>,
     pub messages: Vec<Message>,
 }
 
-/// What a rank does.
+/// One act of a rank. A number identifies a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// From now on a message may be received.
+    /// From now on, a message may be received.
     Await(usize),
     /// A message has arrived.
     Take(usize),
-    /// A message is sent.
+    /// The rank sends a message.
     Send(usize),
     Copy {
         source: Held,
         target: Place,
     },
-    /// The target becomes the sum of the two, of which the left one has operands of lower ranks.
+    /// Combines two operands into the target. The left operand comes from the lower ranks.
     Reduce {
         operands: [Held; 2],
         target: Place,
@@ -43,38 +43,38 @@ pub struct Message {
     pub receiver: usize,
     pub sources: Vec<Held>,
     pub targets: Vec<Place>,
-    /// The rounds in which it is sent, and in which its receiver awaits it.
+    /// The round that sends the message, and the round in which its receiver begins to await it.
     pub rounds: [usize; 2],
 }
 
-/// Where a rank has a chunk.
+/// A place for a chunk in a rank's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     Input(usize),
     Output(usize),
-    /// What is input at first and output in the end, in place.
+    /// For an in-place algorithm: holds input at first and output in the end.
     Both(usize),
     Scratch(usize),
-    /// Where a threadblock has what has arrived and is to be combined.
+    /// A threadblock's place for received data that it will combine with other data.
     Arrived {
         threadblock: usize,
         number: usize,
     },
 }
 
-/// A place, and what is there.
+/// A place, and a description of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     pub place: Place,
-    /// Of a vector, the number of the chunk of which the place holds something: chunks of different numbers may have different lengths. Else
-    /// the part of a block.
+    /// For a vector, the number of the chunk in this place; chunks of different numbers may have different
+    /// lengths. For blocks, the number of the part of a block.
     pub part: usize,
-    /// The lowest rank whose operand is in it.
+    /// The lowest rank whose operand the content includes.
     pub lowest: usize,
 }
 
 impl Order {
-    /// Carries out all steps. Fails if some wait for each other.
+    /// Runs all steps. Fails if some of them wait for each other.
     pub fn of(algorithm: &Algorithm) -> Result<Order, Misread> {
         let mut job = Job::new(algorithm);
         while job.round() {
@@ -91,7 +91,8 @@ impl Order {
         }
     }
 
-    /// The ways that one part of all blocks takes: when it goes from which rank to which, and how much of it.
+    /// Returns the messages that carry this part of any block, sorted: round of sending, sender, receiver,
+    /// and number of chunks.
     pub fn ways(&self, part: usize) -> Vec<(usize, usize, usize, usize)> {
         let way = |message: &Message| {
             let chunks = message.sources.iter().filter(|held| held.part == part).count();
@@ -103,28 +104,27 @@ impl Order {
     }
 }
 
-/// All threadblocks at work.
+/// The state of all threadblocks while they run.
 struct Job<'a> {
     algorithm: &'a Algorithm,
-    /// By rank and threadblock.
     states: Vec<Vec<State>>,
-    /// By sender, receiver and channel, in order; and how many of them were sent and were awaited.
+    /// By sender, receiver and channel number.
     channels: HashMap<[usize; 3], Channel>,
     messages: Vec<Message>,
-    /// By rank: what there is where something was written.
+    /// By rank: the content of each place that was written.
     held: Vec<HashMap<Place, Held>>,
     acts: Vec<Vec<(Act, usize)>>,
-    /// The round's.
+    /// The number of the current round.
     number: usize,
 }
 
 #[derive(Clone, Default)]
 struct State {
-    /// How many steps are done.
+    /// The number of finished steps.
     done: usize,
-    /// The message that the next step awaits.
+    /// The message that the current step awaits.
     awaited: Option<usize>,
-    /// Whether it has arrived.
+    /// Whether the awaited message has arrived.
     has_arrived: bool,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Whether anything was done.
+    /// Runs one round. Returns whether any threadblock did anything.
     fn round(&mut self) -> bool {
         let mut is_useful = false;
         while self.arrivals() | self.steps() {
@@ -159,7 +159,7 @@ impl<'a> Job<'a> {
         is_useful
     }
 
-    /// Takes what was sent in earlier rounds.
+    /// Takes the awaited messages that were sent in earlier rounds. Returns whether there were any.
     fn arrivals(&mut self) -> bool {
         let mut any = false;
         for (rank, threadblock) in self.all() {
@@ -180,7 +180,7 @@ impl<'a> Job<'a> {
         any
     }
 
-    /// Has each threadblock go on as far as it can.
+    /// Lets each threadblock go on as far as it can. Returns whether any did anything.
     fn steps(&mut self) -> bool {
         let mut any = false;
         for (rank, threadblock) in self.all() {
@@ -216,7 +216,7 @@ impl<'a> Job<'a> {
         self.threadblock(rank, threadblock).steps.get(self.states[rank][threadblock].done)
     }
 
-    /// Whether the step that it waits for has ended.
+    /// Whether the step that this step waits for has ended.
     fn is_free(&self, rank: usize, step: &Step) -> bool {
         step.after.is_none_or(|(threadblock, waited)| self.states[rank][threadblock].done > waited)
     }
@@ -225,7 +225,7 @@ impl<'a> Job<'a> {
         self.all().find_map(|(rank, threadblock)| Some((rank, threadblock, self.next(rank, threadblock)?)))
     }
 
-    /// Begins to wait for the message of a step.
+    /// Begins to await the message of a step.
     fn expect(&mut self, rank: usize, threadblock: usize, step: &Step) {
         let own = self.threadblock(rank, threadblock);
         let sender = own.from.expect("the text was checked");
@@ -242,20 +242,20 @@ impl<'a> Job<'a> {
         self.acts[rank].push((Act::Await(message), step.line));
     }
 
-    /// Does the rest of a step, after its message has arrived, if it receives one.
+    /// Does the rest of a step. If the step receives a message, the message has arrived.
     fn finish(&mut self, rank: usize, threadblock: usize, step: &Step) {
         let state = &mut self.states[rank][threadblock];
         let arrived = state.awaited.take();
         (state.done, state.has_arrived) = (state.done + 1, false);
         let sources = self.places(rank, step.source, step.count);
         let targets = self.places(rank, step.target, step.count);
-        // Where is now what the step is about?
+        // The places of the data that the step works on.
         let mut current = match arrived {
             Some(message) => self.messages[message].targets.clone(),
             None => sources.clone(),
         };
         if step.kind.reduces {
-            // What was received is combined with the source, a source with the target.
+            // Received data are combined with the source; without a message, the source with the target.
             let others = if arrived.is_some() { sources } else { targets.clone() };
             let results = if step.kind.stores { targets } else { current.clone() };
             for ((one, other), result) in current.iter().zip(&others).zip(&results) {
@@ -313,7 +313,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// A place with what is there.
+    /// Returns a place with the description of its content.
     fn at(&self, rank: usize, place: Place) -> Held {
         let held = self.held[rank].get(&place);
         let (lowest, part) = held.map_or((rank, 0), |held| (held.lowest, held.part));
@@ -326,7 +326,8 @@ impl<'a> Job<'a> {
 }
 
 impl Channel {
-    /// The number of the channel's k-th message, which is new where neither its sender nor its receiver has come to it.
+    /// Returns the number of the channel's message at this position. Makes the message if neither its sender
+    /// nor its receiver has come to it before.
     fn number(&mut self, position: usize, messages: &mut Vec<Message>) -> usize {
         if position == self.messages.len() {
             self.messages.push(messages.len());

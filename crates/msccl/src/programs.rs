@@ -1,4 +1,4 @@
-//! From an order to the programs of all ranks.
+//! Turns an order into the programs of all ranks.
 
 use crate::envelopes::Envelopes;
 use crate::order::{Act, Held, Order, Place};
@@ -8,57 +8,56 @@ use rustcoll::schedule::Buffer::{Recv, Scratch, Send};
 use rustcoll::schedule::{Buffer, Builder, Message, Post, Run, Schedule};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The programs, each with the lines of the text that its steps come from. With `few_messages`, what goes from one rank to another at the same
-/// time goes as one message.
+/// Returns the programs, each with the line of the text for each of its steps. With `few_messages`, messages
+/// between two ranks at the same time become one message.
 pub fn of(algorithm: &Algorithm, order: &Order, few_messages: bool) -> Vec<(Schedule, Vec<usize>)> {
     let envelopes = Envelopes::of(order, few_messages);
     let ranks = 0..algorithm.gpus.len();
     ranks.map(|rank| Program::new(algorithm, order, &envelopes, rank).written()).collect()
 }
 
-/// The program of a rank while it is written.
+/// The program of one rank, under construction.
 struct Program<'a> {
     algorithm: &'a Algorithm,
     order: &'a Order,
     envelopes: &'a Envelopes,
     rank: usize,
     builder: Builder,
-    /// The lines that the steps come from, and the line of the present act.
+    /// The text's line for each step, and below it the line of the current act.
     lines: Vec<usize>,
     line: usize,
-    /// By envelope: the line of the step that awaits it.
+    /// By envelope: the line of the first step that awaits it.
     awaited_at: HashMap<usize, usize>,
-    /// Scratch blocks that have been given out.
     scratch: Scratches,
-    /// Places of the user's memory where something else is than at first.
+    /// Places whose content has changed since the start.
     written: HashSet<Place>,
-    /// By block: which posts touch it, and whether they write it. Some have been waited for.
+    /// By block: the posts that touch it, and whether they write it. Some of these posts are complete.
     touched: HashMap<(Buffer, usize), Vec<(Post, bool)>>,
     outstanding: HashSet<Post>,
-    /// By sender: how many of its envelopes have been posted.
+    /// By sender: the number of its envelopes that have been posted.
     posted: HashMap<usize, usize>,
-    /// Those that may be posted.
+    /// The envelopes that the rank has begun to await, and may post.
     awaited: HashSet<usize>,
-    /// Their senders.
+    /// The senders of the awaited envelopes.
     expected: BTreeSet<usize>,
-    /// Those that were posted before the places of their blocks were free, and came to scratch blocks of their own.
+    /// The envelopes that were posted before the rank awaited them. They are received into their own scratch blocks.
     early: HashSet<usize>,
 }
 
-/// Which scratch blocks a rank has. A place has one for each part that comes to be there, which is as long as the part.
+/// The scratch blocks of a rank. A place has one block for each part that it ever holds, as long as that part.
 struct Scratches {
-    /// How many different lengths blocks may have.
+    /// The number of different block lengths.
     lengths: usize,
     numbers: HashMap<(Key, usize), usize>,
-    /// By length: how many were given out.
+    /// By length: the number of blocks given out.
     given: HashMap<usize, usize>,
 }
 
-/// What a scratch block is for.
+/// The use of a scratch block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Of(Place),
-    /// Of a message that came early, the chunk of that number.
+    /// The message number and the chunk's position, for a message of an early envelope.
     Early(usize, usize),
 }
 
@@ -123,12 +122,12 @@ impl<'a> Program<'a> {
         (self.builder.build(), self.lines)
     }
 
-    /// Says of the latest steps which line they come from.
+    /// Records this line for the steps that have none yet.
     fn mark(&mut self, line: usize) {
         self.lines.resize(self.builder.steps(), line);
     }
 
-    /// Posts what may be posted without a wait: messages come in the order in which their sender sends them.
+    /// Posts the receives that need no wait. Each sender's messages must be posted in the order of sending.
     fn post(&mut self) {
         for sender in self.expected.clone() {
             while let Some(envelope) = self.next_of(sender).filter(|next| self.awaited.contains(next)) {
@@ -141,7 +140,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The next envelope of a sender that is not posted.
+    /// Returns a sender's next envelope that is not posted.
     fn next_of(&self, sender: usize) -> Option<usize> {
         let posted = self.posted.get(&sender).copied().unwrap_or(0);
         self.envelopes.between.get(&[sender, self.rank])?.get(posted).copied()
@@ -165,7 +164,7 @@ impl<'a> Program<'a> {
         self.touch(post, &targets, true);
     }
 
-    /// Where the blocks of an envelope come.
+    /// Returns the blocks into which an envelope is received.
     fn targets(&mut self, envelope: usize, is_early: bool) -> Vec<Run> {
         let mut targets = Vec::new();
         for &number in &self.envelopes.messages[envelope] {
@@ -241,7 +240,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// In place, what was not written is to be where the output is.
+    /// In an in-place algorithm, copies results that are not in the output yet: input that was never written.
     fn finish(&mut self) {
         if !self.algorithm.is_in_place {
             return;
@@ -264,12 +263,13 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Whether a chunk stands for its block: of several parts that take the same way, the first one does.
+    /// Whether the program moves this part. All parts of a block take the same way, so the first one
+    /// represents the block.
     fn counts(&self, part: usize) -> bool {
         self.algorithm.is_of_vectors() || part == 0
     }
 
-    /// Where there is what a place holds.
+    /// Returns the block that holds the current content of a place.
     fn readable(&mut self, place: Place, part: usize) -> Run {
         match place {
             Place::Input(number) | Place::Both(number) if !self.written.contains(&place) => {
@@ -279,13 +279,13 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Where something comes that a place is to hold.
+    /// Returns the block for new content of a place, and marks the place as written.
     fn writable(&mut self, place: Place, part: usize) -> Run {
         self.written.insert(place);
         self.home(place, part)
     }
 
-    /// Where there is what was written to a place.
+    /// Returns the block that holds content written to a place.
     fn home(&mut self, place: Place, part: usize) -> Run {
         match place {
             Place::Output(number) => self.output(number),
@@ -294,18 +294,18 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Where there is what a place of the input holds at first.
+    /// Returns the block that holds the initial content of a place of the input.
     fn input(&self, place: Place, number: usize) -> Run {
         let block = number / self.algorithm.parts();
         match (self.algorithm.collective, place) {
             (Collective::Allgather, Place::Input(_)) => Send.block(self.rank),
-            // Of others there is nothing yet.
+            // At the start, the blocks of other ranks hold nothing.
             (Collective::Allgather, _) if block != self.rank => Recv.block(block),
             _ => Send.block(block),
         }
     }
 
-    /// Whether what is there in the end is the result.
+    /// Whether this chunk is part of the rank's result.
     fn is_output(&self, number: usize) -> bool {
         self.algorithm.collective != Collective::ReduceScatterBlock
             || number / self.algorithm.parts() == self.rank
@@ -318,7 +318,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Waits for all posts that must be complete before these blocks are read, or written.
+    /// Waits for all posts that must be complete before the program reads these blocks, or writes them.
     fn wait_before(&mut self, runs: &[Run], writes: bool) {
         let conflicts = self.conflicts(runs, writes);
         self.outstanding.retain(|post| !conflicts.contains(post));

@@ -19,7 +19,7 @@ fn gpu(id: usize, chunks: [usize; 3], threadblocks: &[String]) -> String {
     )
 }
 
-/// A threadblock: its ends and its channel, and its steps as `r o0 s1 2 after 0 1`.
+/// A threadblock: its peers (send, recv), its channel, and its steps, such as `r o0 s1 2 after 0 1`.
 fn tb(id: usize, ends: [i64; 2], channel: usize, steps: &[&str]) -> String {
     let [send, recv] = ends;
     let mut text = format!("<tb id=\"{id}\" send=\"{send}\" recv=\"{recv}\" chan=\"{channel}\">");
@@ -47,7 +47,7 @@ fn refused(text: &str) -> String {
     import(text, None).unwrap_err().to_string()
 }
 
-/// The ring in place on two ranks, with so many parts of each block.
+/// An in-place ring on two ranks, with `parts` parts of each block.
 fn allgather(parts: usize) -> String {
     let gpu = |rank: usize| {
         let (own, other, peer) =
@@ -76,7 +76,7 @@ fn parts_that_take_the_same_way_travel_together() {
     assert_eq!(imported(&allgather(4)).parts, 4);
 }
 
-/// On three ranks the first part of each block goes to both others, the second one along the ring.
+/// On three ranks, the first part of each block goes to both other ranks, and the second part goes along the ring.
 #[test]
 fn parts_that_take_different_ways_are_refused() {
     let gpu = |rank: usize| {
@@ -104,7 +104,8 @@ fn parts_that_take_different_ways_are_refused() {
     );
 }
 
-/// A ring in place: each chunk is reduced along one way, in which rank 1 keeps nothing of what it hands on, and comes back.
+/// An in-place ring: each chunk is reduced along one way and comes back. Rank 1 does not keep the data that
+/// it hands on.
 fn allreduce() -> String {
     let gpu = |rank: usize, steps: [&str; 2]| {
         let peer = 1 - rank as i64;
@@ -125,7 +126,7 @@ fn reductions_have_the_operands_of_lower_ranks_first() {
     assert!(text.contains("reduce recv[0] = scratch[0] + send[0]"), "{text}");
 }
 
-/// Two messages whose receiver expects them in the other order: each channel is in order by itself.
+/// The receiver expects two messages in the reverse order, which is legal because they use different channels.
 #[test]
 fn channels_may_overtake_each_other() {
     let sender = gpu(
@@ -150,7 +151,7 @@ fn channels_may_overtake_each_other() {
     imported(&algo("coll=\"alltoall\" inplace=\"0\" outofplace=\"1\"", &[&sender, &receiver]));
 }
 
-/// What a registered algorithm does is the same after it was written and read.
+/// A registered algorithm does the same after it was written to XML and read back.
 #[test]
 fn registered_algorithms_come_back_as_they_went() {
     let mut count = 0;

@@ -1,23 +1,23 @@
-//! The text: an `algo` of `gpu`s, these of threadblocks (`tb`), and these of `step`s.
+//! Reads MSCCL's XML: an `algo` has `gpu`s, a `gpu` has threadblocks (`tb`), and a threadblock has `step`s.
 
 use roxmltree::{Document, Node};
 use rustcoll::algorithms::Collective;
 use rustcoll::schedule_file::Misread;
 
-/// So many ranks at most: the programs of all are made at once.
+/// The most ranks: the programs of all ranks are in memory at once.
 const MOST_RANKS: usize = 1024;
 
-/// A buffer is cut into so many chunks at most.
+/// The most chunks of a buffer.
 const MOST_CHUNKS: usize = 1 << 16;
 
-/// What a text says.
+/// The content of a text.
 #[derive(Debug)]
 pub struct Algorithm {
     pub name: String,
     pub collective: Collective,
-    /// Whether input and output are the same memory.
+    /// Whether input and output share their memory.
     pub is_in_place: bool,
-    /// Into how many chunks all that a rank has of all ranks is cut.
+    /// The number of chunks of the whole vector, or of the blocks of all ranks together.
     pub chunks: usize,
     pub gpus: Vec<Vec<Threadblock>>,
 }
@@ -26,7 +26,7 @@ pub struct Algorithm {
 pub struct Threadblock {
     pub to: Option<usize>,
     pub from: Option<usize>,
-    /// Messages between two GPUs are in order if they have the same channel.
+    /// Messages between two GPUs keep their order if they use the same channel.
     pub channel: usize,
     pub steps: Vec<Step>,
 }
@@ -36,24 +36,23 @@ pub struct Step {
     pub kind: Kind,
     pub source: Chunk,
     pub target: Chunk,
-    /// How many chunks, from those on.
+    /// The number of consecutive chunks, from `source` and from `target` on.
     pub count: usize,
-    /// Threadblock and step that must have ended before.
+    /// The threadblock and its step that must end before this step.
     pub after: Option<(usize, usize)>,
-    /// Where it stands.
+    /// The line of the step in the text.
     pub line: usize,
 }
 
-/// What a step does, in this order.
+/// The actions of a step, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Receives a message.
     pub receives: bool,
-    /// Combines what was received, or the source, with what is there.
+    /// Combines received data with the source; without a message, the source with the target.
     pub reduces: bool,
-    /// Puts what there is now into the target.
+    /// Stores the result in the target.
     pub stores: bool,
-    /// Sends it.
+    /// Sends the result.
     pub sends: bool,
 }
 
@@ -81,7 +80,7 @@ impl Kind {
     }
 }
 
-/// The kinds of steps, by their names.
+/// The names and kinds of steps.
 const KINDS: [(&str, Kind); 9] = [
     ("s", Kind::new(false, false, false, true)),
     ("r", Kind::new(true, false, true, false)),
@@ -127,27 +126,27 @@ impl Algorithm {
         Ok(algorithm)
     }
 
-    /// Whether what is moved is a vector, which is cut as the algorithm likes; else each rank has a block.
+    /// Whether the data are a vector, which the algorithm may cut as it likes. Otherwise each rank has a block.
     pub fn is_of_vectors(&self) -> bool {
         self.collective == Collective::Allreduce
     }
 
-    /// Into how many parts each rank's block is cut. A vector has as many blocks as it has chunks, and so blocks have one part.
+    /// Returns the number of parts of each rank's block. In a vector each chunk is a block, so a block has one part.
     pub fn parts(&self) -> usize {
         if self.is_of_vectors() { 1 } else { self.chunks / self.gpus.len() }
     }
 
-    /// What part of a block a chunk is; see [`crate::order::Held`].
+    /// Returns the number of a chunk's part; see [`crate::order::Held`].
     pub fn part(&self, chunk: usize) -> usize {
         if self.is_of_vectors() { chunk } else { chunk % self.parts() }
     }
 
-    /// Into how many blocks a buffer is cut in the schedules.
+    /// Returns the number of blocks of a buffer in the schedules.
     pub fn blocks(&self) -> usize {
         self.chunks / self.parts()
     }
 
-    /// A name for its schedule file, which no registered algorithm has.
+    /// Returns a name for the schedule file. No registered algorithm has it.
     pub fn own_name(&self) -> String {
         const LONGEST: usize = 40;
         let legal =
@@ -155,7 +154,7 @@ impl Algorithm {
         format!("msccl_{}", self.name).chars().map(legal).take(LONGEST).collect()
     }
 
-    /// How many chunks a memory of a rank has. What is in place has all of them.
+    /// Returns the number of chunks in a memory of a rank.
     pub fn extent(&self, memory: Memory) -> usize {
         let own = self.chunks / self.gpus.len();
         match (memory, self.collective) {
@@ -165,7 +164,7 @@ impl Algorithm {
         }
     }
 
-    /// Steps lie within their buffers and wait for steps that exist.
+    /// Checks that steps stay within their buffers and wait only for steps that exist.
     fn check(&self) -> Result<(), Misread> {
         for threadblocks in &self.gpus {
             for (number, threadblock) in threadblocks.iter().enumerate() {
@@ -208,7 +207,7 @@ impl Algorithm {
 }
 
 impl Step {
-    /// The places that it reads and writes, the first chunk of each.
+    /// Returns the first chunk that the step reads, and the first chunk that it writes.
     fn chunks(&self) -> impl Iterator<Item = Chunk> {
         let Kind { receives, reduces, stores, sends } = self.kind;
         let reads = reduces || (!receives && (stores || sends));
@@ -226,7 +225,7 @@ impl Memory {
     }
 }
 
-/// The collectives, by their names here.
+/// The collectives with MSCCL's names for them.
 const COLLECTIVES: [(&str, Collective); 5] = [
     ("allgather", Collective::Allgather),
     ("allreduce", Collective::Allreduce),
@@ -235,12 +234,12 @@ const COLLECTIVES: [(&str, Collective); 5] = [
     ("reducescatter", Collective::ReduceScatterBlock),
 ];
 
-/// The name of a collective, if it has one.
+/// Returns MSCCL's name of a collective, if there is one.
 pub fn name(collective: Collective) -> Option<&'static str> {
     COLLECTIVES.iter().find(|(_, known)| *known == collective).map(|(name, _)| *name)
 }
 
-/// What the algorithm performs.
+/// Reads the collective of an algorithm.
 fn collective(algo: &Element) -> Result<Collective, Misread> {
     let named = algo.text("coll")?;
     let known = COLLECTIVES.iter().find(|(name, _)| *name == named);
@@ -251,9 +250,9 @@ fn collective(algo: &Element) -> Result<Collective, Misread> {
     })
 }
 
-/// How many chunks there are of all ranks together.
+/// Returns the number of chunks of all ranks together; see [`Algorithm::chunks`].
 fn chunks(collective: Collective, is_in_place: bool, gpus: &[Element]) -> Result<usize, Misread> {
-    // In place, one of the two may have the number 0.
+    // In place, one of the two numbers may be 0.
     let (first, ranks) = (&gpus[0], gpus.len());
     let counts = [first.number("i_chunks", MOST_CHUNKS)?, first.number("o_chunks", MOST_CHUNKS)?];
     let chunks = match collective {
@@ -317,7 +316,7 @@ fn step(element: &Element, number: usize) -> Result<Step, Misread> {
     })
 }
 
-/// An element, whose attributes are asked for.
+/// An XML element, with functions that read its attributes.
 struct Element<'a, 'input>(Node<'a, 'input>);
 
 impl<'a, 'input> Element<'a, 'input> {
@@ -344,14 +343,14 @@ impl<'a, 'input> Element<'a, 'input> {
         self.0.attribute(name) == Some("1")
     }
 
-    /// A number up to a bound.
+    /// Reads a number from 0 to `most`.
     fn number(&self, name: &str, most: usize) -> Result<usize, Misread> {
         let text = self.text(name)?;
         let number = text.parse().ok().filter(|number| *number <= most);
         number.ok_or_else(|| self.fault(format!("`{name}` is \"{text}\", not a number from 0 to {most}")))
     }
 
-    /// A number below a bound, or -1 for none.
+    /// Reads a number below `bound`; -1 stands for none.
     fn peer(&self, name: &str, bound: usize) -> Result<Option<usize>, Misread> {
         if self.text(name)? == "-1" { Ok(None) } else { self.number(name, bound - 1).map(Some) }
     }

@@ -22,16 +22,15 @@ use std::io::Write;
 use things::Thing;
 use tuning::words;
 
-/// So many kinds of calls are listed and have advice, those that take the most time.
+/// The table and the advice have at most this many kinds of calls: those that take the most time.
 const LISTED: usize = 8;
 
-/// All that is known of a job's collectives, and what to do about them.
+/// What is known of a job's collectives, and advice about them.
 struct Advice<'a> {
-    /// What the profile is called.
     name: String,
     profile: &'a Profile,
     sums: Sums,
-    /// Those that take the most time first.
+    /// In descending order of time.
     calls: Vec<Calls<'a>>,
     blame: Blame<'a>,
     things: Vec<Thing>,
@@ -39,7 +38,7 @@ struct Advice<'a> {
 }
 
 impl Advice<'_> {
-    /// How large the job is, and how much of it collectives are.
+    /// Returns two lines: the size of the job, and the part of its time that collectives take.
     fn heading(&self) -> [String; 2] {
         let Advice { name, profile, sums: Sums { job, collectives, .. }, .. } = self;
         let (ranks, nodes) = (counted(profile.ranks(), "rank"), counted(profile.nodes.len(), "node"));
@@ -51,38 +50,38 @@ impl Advice<'_> {
     }
 }
 
-/// The calls of a row, in seconds of the mean rank.
+/// The calls of one row of a profile. Times are seconds of the mean rank.
 pub struct Calls<'a> {
     kind: &'a Kind,
     row: &'a Row,
     seconds: f64,
-    /// Those in which it waited for ranks that came late; `None` if that is not known.
+    /// Seconds of waiting for ranks that came late; `None` if unknown.
     waiting: Option<f64>,
 }
 
 impl Calls<'_> {
-    /// Seconds in which data moved, as far as it is known.
+    /// Returns the seconds in which data moved. If the waiting is unknown, it counts as moving.
     fn moving(&self) -> f64 {
         self.seconds - self.waiting.unwrap_or(0.0)
     }
 
-    /// How many of the calls a rank made.
+    /// Returns how many of the calls a rank made.
     fn calls_of_a_rank(&self) -> f64 {
         self.row.calls as f64 / self.row.ranks.max(1) as f64
     }
 
-    /// The name of the algorithm that served them.
+    /// Returns the name of the algorithm that served the calls.
     fn served(&self) -> &str {
         self.kind.served.split(", ").next().unwrap_or_default()
     }
 
-    /// The number behind a word that the profile has of the algorithm, as 8 in `radix 8`.
+    /// Returns the number after a word in the profile's text about the algorithm, as 8 in `radix 8`.
     fn told(&self, name: &str) -> Option<usize> {
         let mut words = self.kind.served.split(", ").skip(1);
         words.find_map(|word| word.strip_prefix(name)?.trim_start().parse().ok())
     }
 
-    /// Its parameters.
+    /// Returns the parameters of the algorithm that served the calls.
     fn parameters(&self) -> Parameters {
         let bytes = self.row.bytes_of_a_call();
         let of_segments =
@@ -98,7 +97,7 @@ impl Calls<'_> {
         format!("{} of {} on {size} ranks", collective.name(), words::bytes(self.row.bytes_of_a_call()))
     }
 
-    /// Below the [`HEADINGS`].
+    /// Returns the texts below the [`HEADINGS`].
     fn cells(&self) -> [String; HEADINGS.len()] {
         let Kind { collective, size, communicator, served, decided, .. } = self.kind;
         [
@@ -115,7 +114,7 @@ impl Calls<'_> {
     }
 }
 
-/// What is said of some calls, in columns.
+/// The columns of the table of calls.
 const HEADINGS: [&str; 9] = [
     "collective",
     "ranks",
@@ -128,15 +127,15 @@ const HEADINGS: [&str; 9] = [
     "communicator",
 ];
 
-/// Seconds of the mean rank.
+/// Sums, in seconds of the mean rank.
 struct Sums {
     /// From the start of the job to its end.
     job: f64,
     /// In blocking collectives.
     collectives: f64,
-    /// Of these, waiting for ranks that came late.
+    /// The part of `collectives` in which ranks waited for ranks that came late.
     waiting: f64,
-    /// Of these, waiting or moving data: it is not known.
+    /// The part of `collectives` for which it is unknown whether ranks waited or moved data.
     unknown: f64,
 }
 
@@ -151,7 +150,7 @@ impl Sums {
         }
     }
 
-    /// What the time of collectives is made of.
+    /// Returns the parts that make up the time of collectives.
     fn parts(&self) -> Vec<Part> {
         let &Sums { collectives, waiting, unknown, .. } = self;
         let mut parts = vec![
@@ -168,23 +167,23 @@ impl Sums {
 /// A part of the time of collectives.
 struct Part {
     name: &'static str,
-    /// In one word.
+    /// Class in the page's style sheet.
     kind: &'static str,
-    /// Of the mean rank.
+    /// Seconds of the mean rank.
     seconds: f64,
 }
 
-/// A part of a whole in percent.
+/// Returns a part of a whole in percent.
 fn share(part: f64, whole: f64) -> String {
     percent(part / whole.max(f64::MIN_POSITIVE))
 }
 
-/// The sum of no numbers is −0, which would be printed so.
+/// Returns the sum. `+ 0.0` avoids −0, the sum of no numbers, which would be printed with its sign.
 fn total(seconds: impl Iterator<Item = f64>) -> f64 {
     seconds.sum::<f64>() + 0.0
 }
 
-/// Says where the time of a job's collectives goes, and what to do about it.
+/// Prints where the time of a job's collectives goes, and what to do about it.
 pub fn run(options: &AdviseOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let Named { name, profile } = profiles::read(&options.profile)?;
     let setting = Setting::of(options, &profile)?;
@@ -201,7 +200,7 @@ pub fn run(options: &AdviseOptions, output: &mut impl Write) -> Result<Outcome, 
     Ok(Outcome::Right)
 }
 
-/// The user's calls that block, those that take the most time first.
+/// Returns the user's blocking calls, those that take the most time first.
 fn blocking_calls(profile: &Profile) -> Vec<Calls<'_>> {
     let ranks = profile.ranks() as f64;
     let mut calls: Vec<Calls> = profile

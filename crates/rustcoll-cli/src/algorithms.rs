@@ -43,7 +43,7 @@ fn row((collective, algorithm): (Collective, &'static Algorithm)) -> [String; 6]
     ]
 }
 
-/// All that is known of an algorithm.
+/// Writes all that is known of an algorithm.
 fn describe(
     collective: Collective,
     algorithm: &'static Algorithm,
@@ -73,8 +73,8 @@ fn describe(
     Ok(())
 }
 
-/// The cost in words, with all parameters at their defaults; two groups are equal, neighbours those of a ring, or
-/// where offsets on a grid are asked for all that touch a rank on a torus of two dimensions.
+/// Returns the cost in words, with default parameters. Two groups are equal. Neighbours are those of a ring,
+/// or all that touch a rank on a two-dimensional torus, if the algorithm needs offsets on a grid.
 fn cost(algorithm: &Algorithm, ranks: usize) -> String {
     let remote = if algorithm.is_for_two_groups() { ranks / 2 } else { 0 };
     if let Err(reason) = algorithm.serves(ranks, remote, true) {

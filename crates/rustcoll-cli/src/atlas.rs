@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
-/// What takes so many times as long as the fastest has no time.
+/// A candidate that takes this many times as long as the fastest one gets no time.
 const SLOWEST: f64 = 4.0;
 
 /// Draws which algorithm is the fastest.
@@ -38,7 +38,7 @@ pub fn run(options: &AtlasOptions, output: &mut impl Write) -> Result<Outcome, F
     Ok(Outcome::Right)
 }
 
-/// The kind of picture that a file is to hold; none if it is to hold comma-separated values.
+/// Returns the kind of picture for a file name; none for comma-separated values.
 fn format(path: &Path) -> Result<Option<Format>, Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("svg") => Ok(Some(Format::Svg)),
@@ -57,7 +57,7 @@ fn candidates(options: &AtlasOptions, sweep: Sweep) -> Result<Vec<Candidate>, Fa
     Ok(algorithms.into_iter().flat_map(|algorithm| Candidate::of(collective, algorithm, sweep)).collect())
 }
 
-/// The algorithms of these names that have prices, all if there are no names.
+/// Returns the algorithms of these names. Without names, returns all that have prices.
 pub fn one_group_algorithms(
     collective: Collective,
     names: &[String],
@@ -76,8 +76,8 @@ fn one_group_algorithm(collective: Collective, name: &str) -> Result<&'static Al
     }
 }
 
-/// An atlas of what takes up to `slowest` times as long as the fastest, and of what is needed for some ranks and bytes, with a bar on the terminal while it
-/// is made.
+/// Returns an atlas, and shows a bar on the terminal meanwhile. It has times of candidates that take up to
+/// `slowest` times as long as the fastest, and of those that `is_needed` for some ranks and bytes.
 pub fn priced_atlas(
     candidates: Vec<Candidate>,
     machine: &Machine,
@@ -101,7 +101,7 @@ pub fn priced_atlas(
     Ok(atlas)
 }
 
-/// A line for each point, with the time of each candidate; empty where it has none.
+/// Returns a line for each point, with each candidate's time in microseconds; empty where it has none.
 fn as_csv(atlas: &Atlas) -> String {
     let names: Vec<String> =
         atlas.candidates.iter().map(|candidate| candidate.to_string().replace(", ", " ")).collect();

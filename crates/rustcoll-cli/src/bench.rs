@@ -31,17 +31,17 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
 
-/// One job: who calls what, on how many ranks.
+/// One job: its ranks, the collectives that it calls, and its contestants.
 #[derive(Clone, Debug)]
 pub struct Race {
     pub ranks: usize,
     pub ranks_per_host: usize,
     pub heats: Vec<Heat>,
-    /// Who races in heats that name nobody.
+    /// The contestants of heats that name none.
     pub contestants: Vec<Contestant>,
 }
 
-/// Measures, and prints what came of it.
+/// Measures, and prints the results.
 pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     if let Some(file) = &options.for_fit {
         return for_fit::run(options, file, output);
@@ -50,13 +50,13 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
     let launcher = Launcher::new(&options.launch, options.repetitions.words())?;
     let mut cells = Cells::default();
     let ended = job::run(&launcher, &race, &mut Adding { cells: &mut cells, progress: race.progress() });
-    // Nothing that was measured is lost, whatever happened later.
+    // Keep what was measured, even if the job failed later.
     store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &cells)?;
     results::write(&cells, output)?;
     Ok(if tell(&race, &cells, &ended) { Outcome::Right } else { Outcome::Wrong })
 }
 
-/// Tells of what went wrong, and of cells that are missing. Returns whether there is nothing to tell.
+/// Reports what went wrong, and cells that are missing. Returns whether there was nothing to report.
 fn tell(race: &Race, cells: &Cells, ended: &Ended) -> bool {
     let complaints = ended.complaints(race.ranks);
     for complaint in &complaints {
@@ -69,11 +69,9 @@ fn tell(race: &Race, cells: &Cells, ended: &Ended) -> bool {
     complaints.is_empty() && missing == 0
 }
 
-/// Adds what is measured to cells, and shows how far the job is.
+/// Adds measurements to cells, and shows the job's progress.
 pub struct Adding<'cells> {
-    /// What is measured.
     pub cells: &'cells mut Cells,
-    /// How far the job is.
     pub progress: Progress,
 }
 
@@ -97,7 +95,7 @@ fn ranks_per_host(options: &BenchOptions) -> usize {
     options.ranks_per_host.unwrap_or(options.ranks)
 }
 
-/// Collectives as users name them: with bytes of their own, or these.
+/// Reads collectives as users name them. A collective without bytes of its own gets `bytes`.
 pub fn series(names: &[String], bytes: &[usize]) -> Result<Vec<Series>, Failure> {
     let read = |text: &String| match text.contains(':') {
         true => text.parse(),
@@ -109,13 +107,13 @@ pub fn series(names: &[String], bytes: &[usize]) -> Result<Vec<Series>, Failure>
     names.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)
 }
 
-/// Each item once, ascending.
+/// Returns each item once, ascending.
 pub fn distinct<Item: Ord + Clone>(items: &[Item]) -> Vec<Item> {
     items.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 impl Race {
-    /// Fails if there is nobody to race, or the ranks do not fill the hosts.
+    /// Fails if there are too few ranks, if they do not fill the hosts, or if a contestant is named twice.
     pub fn new(
         ranks: usize,
         ranks_per_host: usize,
@@ -140,32 +138,32 @@ impl Race {
         Ok(Race { ranks, ranks_per_host, heats, contestants })
     }
 
-    /// What is called.
+    /// Returns the collectives that the job calls.
     pub fn series(&self) -> impl Iterator<Item = &Series> {
         self.heats.iter().map(|heat| &heat.series)
     }
 
-    /// Who races in a heat.
+    /// Returns the contestants of a heat.
     pub fn contestants_of<'race>(&'race self, heat: &'race Heat) -> &'race [Contestant] {
         if heat.contestants.is_empty() { &self.contestants } else { &heat.contestants }
     }
 
-    /// Everybody who races, some of them several times if they do so in several heats.
+    /// Returns the contestants of all heats. A contestant in several heats comes several times.
     pub fn all_contestants(&self) -> impl Iterator<Item = &Contestant> {
         self.heats.iter().flat_map(|heat| self.contestants_of(heat))
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     pub fn cells(&self) -> usize {
         self.series().map(|series| series.bytes.len()).sum()
     }
 
-    /// How many results there will be: one of each contestant in each cell.
+    /// Returns the number of results to expect: one of each contestant in each cell.
     pub fn results(&self) -> usize {
         self.heats.iter().map(|heat| heat.series.bytes.len() * self.contestants_of(heat).len()).sum()
     }
 
-    /// The same with some of its cells; `None` if there are none.
+    /// Returns the race with only the wanted cells; `None` if there are none.
     pub fn only(&self, is_wanted: impl Fn(&Heat, usize) -> bool) -> Option<Race> {
         let mut race = self.clone();
         for (heat, whole) in race.heats.iter_mut().zip(&self.heats) {
@@ -175,7 +173,7 @@ impl Race {
         (!race.heats.is_empty()).then_some(race)
     }
 
-    /// A bar that shows how far a job is.
+    /// Returns a bar that shows the job's progress.
     pub fn progress(&self) -> Progress {
         Progress::new(&format!("{} ranks", self.ranks))
     }

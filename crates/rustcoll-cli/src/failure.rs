@@ -4,12 +4,12 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-/// How a run ends that could do its work.
+/// The result of a run that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All is well.
     Right,
-    /// What was looked at is wrong, or differs.
+    /// What the run checked is wrong, or differs.
     Wrong,
 }
 
@@ -25,15 +25,14 @@ impl From<Outcome> for ExitCode {
 /// Why a run could not do its work.
 #[derive(Debug)]
 pub enum Failure {
-    /// It was asked for something that does not make sense.
+    /// The command line does not make sense.
     Usage(String),
-    /// What it was to work with is wrong.
+    /// The input is wrong.
     Input(String),
-    /// A signal ended it.
+    /// A signal ended the run.
     Interrupted {
-        /// The signal's number.
         signal: u8,
-        /// How it goes on.
+        /// How the user can continue the run.
         message: String,
     },
     /// The output could not be written.
@@ -41,7 +40,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// 2 if the run was asked in a wrong way, what shells say of a signal if one came, else 1.
+    /// Returns 2 for a wrong command line, 128 plus the signal (as shells do) for a signal, otherwise 1.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Failure::Usage(_) => 2,

@@ -1,4 +1,4 @@
-//! Files, `-` among them.
+//! Reads and writes files. The name `-` is the standard input.
 
 use crate::failure::Failure;
 use rustcoll::selection::{LONGEST_TEXT, Rules, file_content};
@@ -6,7 +6,6 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// The standard input's name in messages.
 const STANDARD_INPUT: &str = "the standard input";
 
 /// Whether a name stands for the standard input.
@@ -14,7 +13,7 @@ pub fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// What a file is called in messages.
+/// Returns the name of a file for messages.
 pub fn name(path: &Path) -> String {
     if is_standard_input(path) { STANDARD_INPUT.into() } else { path.display().to_string() }
 }
@@ -28,7 +27,7 @@ pub fn load(path: &Path) -> Result<Rules, String> {
     Rules::read(STANDARD_INPUT, &content).map_err(|faults| faults.to_string())
 }
 
-/// The text of a file; `-` is the standard input.
+/// Returns the text of a file of at most [`LONGEST_TEXT`] bytes; `-` is the standard input.
 pub fn text(path: &Path) -> Result<String, Failure> {
     let content = match is_standard_input(path) {
         true => standard_input(),
@@ -41,13 +40,13 @@ pub fn text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(content).map_err(|_| Failure::Input(format!("{}: this is not text", name(path))))
 }
 
-/// The text of a file that a program has written, and that may be longer; `-` is the standard input.
+/// Returns the text of a file that a program has written, of at most 16 MiB; `-` is the standard input.
 pub fn long_text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(long_content(path)?)
         .map_err(|_| Failure::Input(format!("{}: this is not text", name(path))))
 }
 
-/// The bytes of such a file.
+/// Returns the bytes of a file of at most 16 MiB; `-` is the standard input.
 pub fn long_content(path: &Path) -> Result<Vec<u8>, Failure> {
     const LONGEST: u64 = 16 << 20;
     let failure = |lack: String| Failure::Input(format!("{}: {lack}", name(path)));
@@ -64,7 +63,7 @@ pub fn long_content(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(content)
 }
 
-/// One byte more than a text may have is read, and refused as too long later.
+/// Reads one byte more than a text may have. The caller refuses such a text as too long.
 fn standard_input() -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let read = io::stdin().take(LONGEST_TEXT as u64 + 1).read_to_end(&mut content);
@@ -72,7 +71,7 @@ fn standard_input() -> Result<Vec<u8>, String> {
     Ok(content)
 }
 
-/// Writes a file, or to the output if none is named.
+/// Writes to the file, or to `output` if there is no path.
 pub fn write(path: Option<&Path>, content: &[u8], output: &mut impl Write) -> Result<(), Failure> {
     match path {
         None => Ok(output.write_all(content)?),

@@ -22,14 +22,14 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
-/// The error up to which the summary calls a prediction good.
+/// The summary calls a prediction good up to this relative error.
 const GOOD: f64 = 0.15;
 
-/// How far a machine is likely to be from one that the user names, and from a guess, as differences of logarithms.
+/// How far a machine's parameters are likely to be from the user's, and from a guess, as differences of logarithms.
 const FROM_KNOWN: f64 = 1.5;
 const FROM_GUESS: f64 = 6.0;
 
-/// Finds a machine that predicts the measured times best, and prints what is left of the errors.
+/// Finds the machine that predicts the measured times best, and prints the remaining errors.
 pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let rows = measured::read(&options.measured, options.placement.as_deref())?;
     let start = match &options.machine {
@@ -58,12 +58,12 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
     Ok(Outcome::Right)
 }
 
-/// How many ranks the fullest nodes have; `None` if the rows do not say it of nodes with several ranks.
+/// Returns how many ranks the fullest nodes have; `None` if the rows have no node with several ranks.
 fn full_nodes(rows: &[Row]) -> Option<usize> {
     rows.iter().filter_map(|row| row.ranks_per_node).max().filter(|&most| most > 1)
 }
 
-/// The rows of one cell of so many, and what is left.
+/// Returns the rows of one in `one_of` cells, chosen by a hash, and the other rows.
 fn parted(rows: Vec<Row>, one_of: usize) -> (Vec<Row>, Vec<Row>) {
     let mut numbers = HashMap::new();
     rows.into_iter().partition(|row| {
@@ -88,7 +88,7 @@ fn head(options: &FitOptions, fitted: usize, others: usize) -> String {
     )
 }
 
-/// The machine that predicts these times best.
+/// Returns the machine that predicts these times best, and how well the rows determine its parameters.
 fn fit(rows: &[Row], start: &Start) -> Result<(Machine, Vec<Certainty>), Failure> {
     let observed = Observed::new(rows, &start.machine)?;
     let progress = Progress::new("fit");
@@ -102,7 +102,7 @@ fn fit(rows: &[Row], start: &Start) -> Result<(Machine, Vec<Certainty>), Failure
     Ok((fitted.machine, certainties))
 }
 
-/// Writes by how much each parameter may be wrong, and which ones the rows do not determine.
+/// Writes how wrong each parameter may be, and which parameters the rows do not determine.
 fn write_certainties(certainties: &[Certainty], output: &mut impl Write) -> Result<(), Failure> {
     let known = certainties.iter().filter_map(|Certainty { parameter, deviation }| {
         deviation.map(|deviation| [parameter.to_string(), format!("{:.0} %", 100.0 * deviation)])
@@ -118,7 +118,7 @@ fn write_certainties(certainties: &[Certainty], output: &mut impl Write) -> Resu
     Ok(())
 }
 
-/// Writes which rows were not looked at.
+/// Writes which rows were left out.
 fn write_left_out(left_out: &[Row], output: &mut impl Write) -> Result<(), Failure> {
     let mut of_each: BTreeMap<String, usize> = BTreeMap::new();
     for row in left_out {
@@ -142,7 +142,7 @@ mod tests {
     use rustcoll::atlas::Candidate;
     use rustcoll::cost::{Link, Processor};
 
-    /// The times of some collectives as if they had been measured on a machine.
+    /// Returns the times of some collectives as if they had been measured on a machine.
     fn measured_on(machine: &Machine, ranks_per_node: &[usize]) -> Vec<Row> {
         let mut rows = Vec::new();
         for &ranks_per_node in ranks_per_node {
@@ -210,7 +210,7 @@ mod tests {
         assert_link(&Machine::parse("found", &text).unwrap().within, &machine.within);
     }
 
-    /// What `rustcoll bench --for-fit` measures, as if on this machine.
+    /// Returns what `rustcoll bench --for-fit` measures, as if on this machine.
     fn measured_for_fit_on(machine: &Machine, all: Placement) -> Vec<Row> {
         let mut rows = Vec::new();
         for (placement, calls) in calls::jobs(all) {
@@ -222,7 +222,7 @@ mod tests {
         rows
     }
 
-    /// The row with its time on this machine.
+    /// Returns the row with its time on this machine.
     fn timed(row: Row, machine: &Machine) -> Row {
         Row { seconds: row.predicted(&mut row.simulation(machine).unwrap()).unwrap(), ..row }
     }

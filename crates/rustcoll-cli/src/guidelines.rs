@@ -28,11 +28,11 @@ const HEADINGS: [(&str, Side); 8] = [
     ("p", Side::Right),
 ];
 
-/// What is said if no guideline has both its sides measured.
+/// The message if no guideline has both its sides measured.
 const NOTHING: &str = "nothing could be compared: pattern needs mock-ups of the collective, monotony two sizes, \
                        and split a size that is a multiple of another";
 
-/// Measures, and says which guidelines do not hold.
+/// Measures, and prints the guidelines that do not hold.
 pub fn run(options: &GuidelinesOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let races = races(options)?;
     let mut campaign = Campaign { options, cells: Cells::default(), reference: None, is_complete: true };
@@ -56,7 +56,7 @@ pub fn run(options: &GuidelinesOptions, output: &mut impl Write) -> Result<Outco
     Ok(if is_right { Outcome::Right } else { Outcome::Wrong })
 }
 
-/// A job for each number of ranks, in which the component races its mock-ups.
+/// Returns a job for each number of ranks, in which the component races its mock-ups.
 fn races(options: &GuidelinesOptions) -> Result<Vec<Race>, Failure> {
     let contestant = &options.contestant;
     if contestant.is_copy() || contestant.algorithm.is_some() || !contestant.parameters.is_empty() {
@@ -90,7 +90,7 @@ fn check_plain(series: &Series) -> Result<(), Failure> {
     }
 }
 
-/// Each collective once, with all bytes that it is named with.
+/// Returns each collective once, with all the bytes that the user names for it.
 fn merged(all: Vec<Series>) -> Vec<Series> {
     let mut merged: Vec<Series> = Vec::new();
     for series in all {
@@ -111,7 +111,7 @@ fn heat(series: Series, options: &GuidelinesOptions) -> Heat {
     Heat { series, contestants }
 }
 
-/// The component with each mock-up of a collective, which calls the component's other collectives.
+/// Returns the component with each mock-up of a collective. A mock-up calls the component's other collectives.
 fn mock_ups(collective: Collective, component: &Contestant) -> impl Iterator<Item = Contestant> {
     let all = MockUp::all(collective);
     all.map(|mock_up| Contestant { algorithm: Some(mock_up.name.to_owned()), ..component.clone() })
@@ -121,7 +121,7 @@ fn mock_ups(collective: Collective, component: &Contestant) -> impl Iterator<Ite
 struct Campaign<'options> {
     options: &'options GuidelinesOptions,
     cells: Cells,
-    /// How long the shortest calls took in the job that needed most for them, in seconds.
+    /// Seconds of the shortest calls until their mean was known well, in the job that needed most.
     reference: Option<f64>,
     is_complete: bool,
 }
@@ -138,23 +138,23 @@ impl Campaign<'_> {
         let work = format!("{} ranks, job {} of {}", race.ranks, launch + 1, options.launches);
         let adding = Adding { cells: &mut self.cells, progress: Progress::new(&work) };
         let ended = job::run(&launcher, race, &mut Launch { adding, launch, reference: &mut self.reference });
-        // Nothing that was measured is lost, whatever happens later.
+        // Keep what was measured, whatever happens later.
         store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &self.cells)?;
         if ended.library.is_none() || ended.has_other_ranks {
-            // The next job would end likewise.
+            // The next job would end in the same way.
             return Err(Failure::Input(format!("{work}: {}", ended.complaints(race.ranks).join("; "))));
         }
         for complaint in ended.complaints(race.ranks) {
             eprintln!("rustcoll: {work}: {complaint}");
         }
-        // What the component itself does not serve violates nothing.
+        // A call that the component does not serve violates nothing.
         let has_failed = ended.faults.iter().any(|fault| fault.cause != Cause::NotEligible);
         self.is_complete &= ended.trouble.is_none() && !has_failed;
         Ok(())
     }
 }
 
-/// Hears one of several jobs that measure the same.
+/// Receives the lines of one of several jobs that measure the same.
 struct Launch<'cells> {
     adding: Adding<'cells>,
     launch: usize,
@@ -178,7 +178,7 @@ impl job::Hearer for Launch<'_> {
     }
 }
 
-/// A cell as guidelines look at it: the component, and its mock-ups as candidates.
+/// Returns a cell as guidelines need it: the component, and its mock-ups as candidates.
 fn decision(cell: &Cell, options: &GuidelinesOptions) -> Option<Decision> {
     let collective = Collective::ALL.into_iter().find(|collective| collective.name() == cell.collective)?;
     let tried = |contestant: Contestant| {

@@ -1,10 +1,10 @@
-//! Pages for browsers: no scripts, nothing from elsewhere, as readable on a phone as on paper.
+//! Pages for browsers, without scripts or other files, readable on a phone and on paper.
 
 mod style;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// A whole page.
+/// Returns a whole page.
 pub fn page(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)

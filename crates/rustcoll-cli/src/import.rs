@@ -7,7 +7,7 @@ use crate::schedule_json;
 use msccl::{Imported, Refusal};
 use std::io::Write;
 
-/// Makes a schedule file of what another program has written, proves it, and says what it is.
+/// Converts another program's file to a schedule file, proves it, and prints what it is.
 pub fn run(options: &ImportOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let (text, name) = (files::long_text(&options.file)?, files::name(&options.file));
     let import = if schedule_json::is_begun(&text) { schedule_json::import } else { msccl::import };

@@ -9,10 +9,10 @@ use std::path::Path;
 
 const HOCKNEY: &str = "hockney:";
 
-/// Where calls are priced unless a machine is named: its messages and its shared memory are in proportions that are common.
+/// The machine for predictions if the user names none. The proportions of its messages and shared memory are common.
 pub const USUAL: &str = "infiniband-edr";
 
-/// The machine of that name, or the usual one, with so many ranks on a node.
+/// Returns the machine of that name, or the usual one, with this many ranks on a node.
 pub fn named_or_usual(name: Option<&str>, ranks_per_node: usize) -> Result<Machine, Failure> {
     match name {
         Some(name) => MachineOption { machine: name.to_owned(), ranks_per_node: Some(ranks_per_node) }.read(),
@@ -24,14 +24,14 @@ pub fn named_or_usual(name: Option<&str>, ranks_per_node: usize) -> Result<Machi
 }
 
 impl MachineOption {
-    /// Reads the machine's file, or its three numbers.
+    /// Returns a machine that comes with rustcoll, or reads its file, or its three numbers.
     pub fn read(&self) -> Result<Machine, Failure> {
         let machine = self.named()?;
         let ranks_per_node = self.ranks_per_node.unwrap_or(machine.ranks_per_node);
         Ok(Machine { ranks_per_node, ..machine })
     }
 
-    /// What the machine is called in titles: its file's name without the folders.
+    /// Returns the machine's name for titles: its file's name without the folders.
     pub fn title(&self) -> &str {
         title(&self.machine)
     }
@@ -62,7 +62,7 @@ fn of_file(path: &Path) -> Result<Machine, Failure> {
     Machine::parse(&name, &text).map_err(|faults| Failure::Input(faults.to_string()))
 }
 
-/// The name of a machine's file without the folders.
+/// Returns the name of a machine's file without the folders.
 pub fn title(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The command `rustcoll`: algorithms, schedules, the verifier, prices and rule files, on a machine without MPI.
+//! The command `rustcoll`: algorithms, schedules, the verifier, prices, rules and measurements. Only its jobs need MPI.
 
 #![forbid(unsafe_code)]
 
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let flushed = output.flush().map_err(Failure::Output);
     match result.and_then(|outcome| flushed.map(|()| outcome)) {
         Ok(outcome) => outcome.into(),
-        // Whoever reads the output has seen enough.
+        // The reader of the output has seen enough, as `head` does.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("rustcoll: {failure}");

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Prints a shell's completions.
 pub fn completions(shell: Shell, output: &mut impl Write) -> Result<Outcome, Failure> {
-    // Into memory first: the generator panics where it cannot write.
+    // Generate into memory first: the generator panics if it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "rustcoll", &mut script);
     output.write_all(&script)?;

@@ -21,49 +21,45 @@ use std::sync::Arc;
 const REQUIRED: [&str; 5] = ["collective", "algorithm", "ranks", "bytes", "microseconds"];
 const OPTIONAL: [&str; 6] = ["radix", "segment", "ranks_per_node", "run", "time", "published_as"];
 
-/// The largest communicator whose times are compared.
+/// The most ranks in a row.
 const MOST_RANKS: usize = 1 << 20;
 
 /// A measured time.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What ran.
     pub candidate: Candidate,
-    /// On how many ranks.
     pub ranks: usize,
-    /// With how many bytes, by the collective's measure.
+    /// By the collective's measure.
     pub bytes: usize,
-    /// How many ranks there were on each node, if the file says so.
+    /// `None` if the file does not say it.
     pub ranks_per_node: Option<usize>,
-    /// In which run it was measured; empty if the file does not say so.
+    /// The run in which the time was measured; empty if the file does not say it.
     pub run: String,
     /// The group of each node, if it is known.
     pub placed: Option<Arc<[u32]>>,
-    /// Whose time it is.
     pub time: Time,
-    /// How long it took.
     pub seconds: f64,
 }
 
-/// Of which ranks a time is.
+/// The ranks that a time is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Time {
-    /// Of the slowest one.
+    /// The time of the slowest rank.
     #[default]
     Slowest,
-    /// The mean of all.
+    /// The mean time of all ranks.
     Mean,
 }
 
 impl Row {
-    /// The time of the slowest rank, in no run of a name.
+    /// Returns a row with the time of the slowest rank, in a run without a name.
     pub fn of(candidate: Candidate, placement: Placement, bytes: usize, seconds: f64) -> Row {
         let Placement { ranks, ranks_per_host } = placement;
         let (ranks_per_node, run, time) = (Some(ranks_per_host), String::new(), Time::Slowest);
         Row { candidate, ranks, bytes, ranks_per_node, run, placed: None, time, seconds }
     }
 
-    /// What it takes, in seconds, by a simulation of such rows.
+    /// Returns the predicted time in seconds, by the [`simulation`](Row::simulation) of this row.
     pub fn predicted(&self, simulation: &mut Simulation) -> Result<f64, String> {
         let prediction = simulation.predict(self.bytes).map_err(|error| error.to_string())?;
         Ok(match self.time {
@@ -72,7 +68,7 @@ impl Row {
         })
     }
 
-    /// What predicts it and the rows that are [`alike`]. Fails if the algorithm cannot serve such a call.
+    /// Returns the simulation of this row and of rows that are [`alike`]. Fails if the algorithm cannot serve.
     pub fn simulation(&self, machine: &Machine) -> Result<Simulation, String> {
         let simulation = self.candidate.simulation(&self.problem(), &self.place(machine));
         simulation.map_err(|error| error.to_string())
@@ -82,7 +78,7 @@ impl Row {
         self.candidate.problem(self.ranks, self.bytes)
     }
 
-    /// A machine with the row's job placed on it.
+    /// Returns the machine with the row's job placed on it.
     pub fn place(&self, machine: &Machine) -> Machine {
         let ranks_per_node = self.ranks_per_node.unwrap_or(machine.ranks_per_node);
         let mut machine = Machine { ranks_per_node, ..machine.clone() };
@@ -92,20 +88,20 @@ impl Row {
         machine
     }
 
-    /// What is alike in rows that differ in their algorithms only.
+    /// Returns what rows have in common that differ only in their algorithms.
     pub fn cell(&self) -> (String, Collective, usize, Option<usize>, usize) {
         (self.run.clone(), self.candidate.collective, self.ranks, self.ranks_per_node, self.bytes)
     }
 
-    /// Collective, algorithm with parameters, ranks and bytes.
+    /// Returns collective, algorithm with parameters, ranks and bytes.
     pub fn described(&self) -> [String; 4] {
         let collective = self.candidate.collective.name().to_owned();
         [collective, self.candidate.to_string(), self.ranks.to_string(), self.bytes.to_string()]
     }
 }
 
-/// The numbers of rows that differ in their lengths only, those of each simulation together. Those that take longest to simulate come first, so
-/// that no processor is left alone with one.
+/// Returns the indices of rows that differ only in their lengths, those of each simulation together. The
+/// slowest simulations come first, so that no processor is left alone with one.
 pub fn alike(rows: &[Row]) -> Vec<Vec<usize>> {
     let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
     for (number, row) in rows.iter().enumerate() {
@@ -119,7 +115,7 @@ pub fn alike(rows: &[Row]) -> Vec<Vec<usize>> {
     alike
 }
 
-/// Reads measured times, and where the nodes of each run were. Empty lines and those that begin with # are passed over.
+/// Reads measured times, and where each run's nodes were. Skips empty lines and lines that begin with #.
 pub fn read(path: &Path, placement: Option<&Path>) -> Result<Vec<Row>, Failure> {
     let mut rows = parse(&files::text(path)?).map_err(|(line, message)| {
         let place = if line > 0 { format!(":{line}") } else { String::new() };
@@ -129,7 +125,7 @@ pub fn read(path: &Path, placement: Option<&Path>) -> Result<Vec<Row>, Failure> 
     Ok(rows)
 }
 
-/// Notes where the nodes of each run were, by a file with the columns run, node and group.
+/// Notes where each run's nodes were, from a file with the columns run, node and group.
 fn place(rows: &mut [Row], path: &Path) -> Result<(), Failure> {
     let text = files::text(path)?;
     let wrong = |line: usize, what: &str| Failure::Input(format!("{}:{line}: {what}", files::name(path)));
@@ -159,7 +155,7 @@ fn place(rows: &mut [Row], path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is wrong, and in which line; 0 if it is the whole text.
+/// Line number and message. 0 is the whole text.
 type Fault = (usize, String);
 
 fn parse(text: &str) -> Result<Vec<Row>, Fault> {
@@ -192,7 +188,7 @@ fn check_head(head: &[&str]) -> Result<(), String> {
     }
 }
 
-/// None if the algorithm is known elsewhere only.
+/// Returns none for an algorithm that rustcoll lacks: `algorithm` is empty, `published_as` is not.
 fn row(head: &[&str], line: &str) -> Result<Option<Row>, String> {
     let cells: Vec<&str> = cells(line).collect();
     if cells.len() != head.len() {
@@ -259,7 +255,7 @@ fn candidate(
     Ok(Candidate { collective: named, algorithm, parameters })
 }
 
-/// None if nothing is there.
+/// Returns none for an empty text.
 fn optional_number(name: &str, text: &str, most: usize) -> Result<Option<usize>, String> {
     if text.is_empty() {
         return Ok(None);

@@ -14,18 +14,16 @@ use std::ptr;
 /// Kinds of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Lines and texts.
     Svg,
-    /// Pixels.
     Png,
 }
 
-/// Width and height of a picture.
+/// Width and height of a picture, in pixels.
 pub const SIZE: (u32, u32) = (1000, 640);
 
 const LEGEND_WIDTH: i32 = 250;
 
-/// How many panels stand side by side.
+/// Most panels side by side.
 const ACROSS: usize = 3;
 
 /// Height of a line of text above panels, in pixels.
@@ -46,15 +44,15 @@ pub const COLOURS: [RGBColor; 11] = [
     RGBColor(0x55, 0x55, 0x55),
 ];
 
-/// A colour as pictures of lines name it.
+/// Returns a colour in the form that SVG uses.
 pub fn colour_name(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
 }
 
-/// The family that is embedded here for measuring and for pixels; a picture of lines names it, and its viewer has one.
+/// The font family that is embedded for measuring texts and for PNG. An SVG only names it, and its viewer has one.
 pub const FONT: &str = "sans-serif";
 
-/// Draws the content of a file.
+/// Returns a picture as the content of a file.
 pub fn draw(atlas: &Atlas, title: &str, format: Format) -> Result<Vec<u8>, String> {
     register_the_font()?;
     match format {
@@ -71,13 +69,13 @@ pub fn draw(atlas: &Atlas, title: &str, format: Format) -> Result<Vec<u8>, Strin
     }
 }
 
-/// Makes the embedded font known.
+/// Registers the embedded font.
 pub fn register_the_font() -> Result<(), String> {
     register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
         .map_err(|_| "the font cannot be read".to_owned())
 }
 
-/// Draws panels of one size below lines of text, as a picture of lines.
+/// Returns panels of one size below lines of text, as an SVG.
 pub fn draw_panels<Panel>(
     titles: &[String],
     panels: &[Panel],
@@ -130,17 +128,17 @@ fn draw_on<Backend: DrawingBackend>(
     area.present().map_err(in_words)
 }
 
-/// What is said of an error.
+/// Returns an error in words.
 pub fn in_words(error: impl Display) -> String {
     format!("the picture cannot be drawn: {error}")
 }
 
-/// The least and the greatest of some numbers, of which there is one at least.
+/// Returns the least and the greatest of some numbers. There must be at least one, and none below 0.
 pub fn bounds(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     numbers.fold((f64::INFINITY, 0.0), |(least, most), number| (least.min(number), most.max(number)))
 }
 
-/// What drawing on an area comes to.
+/// The result of drawing on an area.
 pub type Drawn<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
 
 fn draw_map<Backend: DrawingBackend>(
@@ -173,7 +171,7 @@ fn draw_map<Backend: DrawingBackend>(
         .draw()
 }
 
-/// The algorithms that are the fastest somewhere, with their colours.
+/// Draws the algorithms that are the fastest somewhere, with their colours.
 fn draw_legend<Backend: DrawingBackend>(area: &DrawingArea<Backend, Shift>, atlas: &Atlas) -> Drawn<Backend> {
     let wins =
         |algorithm: &&Algorithm| atlas.points().any(|point| ptr::eq(fastest(atlas, point), *algorithm));
@@ -191,13 +189,13 @@ fn fastest(atlas: &Atlas, point: Point) -> &'static Algorithm {
     atlas.candidates[atlas.winner(point)].algorithm
 }
 
-/// The same in all pictures of a collective.
+/// Returns an algorithm's colour. It is the same in all pictures of a collective.
 fn colour(algorithm: &Algorithm) -> RGBColor {
     let position = algorithm.contract().algorithms().position(|other| ptr::eq(other, algorithm));
     COLOURS[position.expect("it is registered") % COLOURS.len()]
 }
 
-/// A logarithmic axis; values are places on it.
+/// A logarithmic axis. Its values are the results of [`place`].
 struct Axis {
     whole: Range<f64>,
     marks: Vec<f64>,
@@ -228,17 +226,17 @@ impl Ranged for Axis {
     }
 }
 
-/// Where a number stands on a logarithmic axis that has a place for 0.
+/// Returns the place of a number on a logarithmic axis that has a place for 0.
 fn place(number: usize) -> f64 {
     (number as f64 + 1.0).log2()
 }
 
-/// The number that stands at a place.
+/// Returns the number at a place.
 fn number_at(place: f64) -> usize {
     (place.exp2() - 1.0).round() as usize
 }
 
-/// Where the cells of numbers begin, half way between neighbours, and where the last one ends.
+/// Returns where the cells of numbers begin, half way between neighbours, and where the last cell ends.
 fn edges(numbers: &[usize]) -> Vec<f64> {
     let places: Vec<f64> = numbers.iter().map(|&number| place(number)).collect();
     let (first, last) = (places[0], places[places.len() - 1]);
@@ -248,7 +246,7 @@ fn edges(numbers: &[usize]) -> Vec<f64> {
     [first - margin].into_iter().chain(between).chain([last + margin]).collect()
 }
 
-/// The powers of two among numbers, or one of so many if there are many.
+/// Returns the places of at most 12 marks: of powers of two among the numbers, otherwise of any numbers.
 fn marks(numbers: &[usize]) -> Vec<f64> {
     let powers: Vec<usize> = numbers.iter().copied().filter(|number| number.is_power_of_two()).collect();
     let powers = if powers.is_empty() { numbers.to_vec() } else { powers };

@@ -66,7 +66,7 @@ pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome,
     Ok(Outcome::Right)
 }
 
-/// Who the neighbours are, in a neighbourhood collective.
+/// Returns the neighbours of a neighbourhood collective.
 fn neighbours(options: &PredictOptions) -> Result<Graph, Failure> {
     let PredictOptions { collective, ranks, ref grid, periodic, corners, .. } = *options;
     if grid.is_none() {
@@ -77,7 +77,7 @@ fn neighbours(options: &PredictOptions) -> Result<Graph, Failure> {
     Ok(described_problem(algorithm, &description)?.graph)
 }
 
-/// Fails if there is no price for a collective unless it is said who the neighbours are.
+/// Fails for collectives whose price depends on who the neighbours are.
 pub fn priced(collective: Collective) -> Result<Collective, Failure> {
     match collective.cut() {
         Cut::Edges => {
@@ -126,7 +126,7 @@ fn candidates(options: &PredictOptions) -> Result<Vec<Candidate>, Failure> {
     Ok(algorithms.into_iter().flat_map(of).collect())
 }
 
-/// What the rules choose, if there are any to be asked.
+/// Returns the choice of the rules; none if the user names no rules.
 fn chosen(
     options: &PredictOptions,
     machine: &Machine,
@@ -134,14 +134,14 @@ fn chosen(
     graph: &Graph,
 ) -> Result<Option<Choice>, Failure> {
     let Some(file) = &options.rules else { return Ok(None) };
-    // The ranks look for a stencil only where there are neighbours at corners.
+    // Ranks look for a stencil only where there are neighbours at corners.
     let stencil = graph.stencil().filter(|_| options.corners);
     let neighbourhood = stencil.map(Neighbourhood::from);
     let call = Call { neighbourhood, ..call_on(machine, options.collective, options.ranks, bytes) };
     Ok(Some(in_order([file.as_path()].into_iter())?.choose(&call)))
 }
 
-/// What rules know of a call on a machine, with one of MPI's own operators and root 0.
+/// Returns what rules know of a call on a machine, with one of MPI's own operators and root 0.
 pub fn call_on(machine: &Machine, collective: Collective, size: usize, bytes: usize) -> Call {
     Call {
         root: collective.is_rooted().then_some(0),
@@ -158,11 +158,11 @@ fn is_chosen(candidate: &Candidate, chosen: Option<Choice>) -> bool {
     chosen == Some(Choice::Use { algorithm, parameters })
 }
 
-/// A candidate in the table.
+/// A row of the table.
 struct Row<'prices> {
     candidate: Candidate,
     prediction: Result<&'prices Prediction, &'prices SimulationError>,
-    /// Its time by that of the cheapest.
+    /// Its time divided by the time of the fastest.
     ratio: f64,
     is_chosen: bool,
 }
@@ -185,7 +185,7 @@ impl Row<'_> {
     }
 }
 
-/// The numbers of a prediction as they are printed: waits, messages and bytes, flags and bytes in shared memory.
+/// Returns the numbers of a prediction for printing: waits, messages and bytes, flags and bytes in shared memory.
 fn numbers(prediction: &Prediction) -> [String; 7] {
     let Prediction { rounds, within, between, shared, .. } = prediction;
     [

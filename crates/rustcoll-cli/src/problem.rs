@@ -1,4 +1,4 @@
-//! The problem that a command line describes, and how one is described.
+//! Converts between problems and the options of a command line.
 
 use crate::command_line::ProblemOptions;
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem};
 use rustcoll::selection::nearest;
 use std::fmt::Write;
 
-/// Looks an algorithm up, by any of its names.
+/// Returns the algorithm that has this name or alias. Fails if there is none.
 pub fn algorithm(collective: Collective, name: &str) -> Result<&'static Algorithm, Failure> {
     let unknown = || {
         let what = format!("{} algorithm", collective.name());
@@ -17,12 +17,12 @@ pub fn algorithm(collective: Collective, name: &str) -> Result<&'static Algorith
     collective.algorithm(name).ok_or_else(unknown)
 }
 
-/// All names of an algorithm.
+/// Returns all names of an algorithm.
 pub fn names(algorithm: &'static Algorithm) -> impl Iterator<Item = &'static str> {
     [algorithm.name].into_iter().chain(algorithm.aliases.iter().copied())
 }
 
-/// The problem that options describe. Fails if the algorithm cannot serve it, or one of them has no effect.
+/// Returns the problem that options describe. Fails if the algorithm cannot serve it, or an option has no effect.
 pub fn problem(algorithm: &Algorithm, options: &ProblemOptions) -> Result<Problem, Failure> {
     let number = |option: Option<u32>| option.map(|number| number as usize);
     let description = Description {
@@ -41,17 +41,17 @@ pub fn problem(algorithm: &Algorithm, options: &ProblemOptions) -> Result<Proble
     described_problem(algorithm, &description)
 }
 
-/// The problem of a description, with faults in the words of the command line.
+/// Returns the problem of a description. Errors name the options of the command line.
 pub fn described_problem(algorithm: &Algorithm, description: &Description) -> Result<Problem, Failure> {
     description.problem(algorithm).map_err(as_usage)
 }
 
-/// A rank, if there is one of this number.
+/// Returns a rank, if it is below `size`.
 pub fn below(rank: usize, size: usize, option: &'static str) -> Result<usize, Failure> {
     description::below(rank, size, option).map_err(as_usage)
 }
 
-/// In the words of the command line.
+/// Converts an error to the words of the command line.
 fn as_usage(wrong: Misdescribed) -> Failure {
     Failure::Usage(match wrong {
         Misdescribed::Field { .. } => format!("--{wrong}"),
@@ -59,7 +59,7 @@ fn as_usage(wrong: Misdescribed) -> Failure {
     })
 }
 
-/// A problem in the words of `rustcoll schedule`, as far as it has them.
+/// Returns a problem in the words of `rustcoll schedule`, as far as its options can express the problem.
 pub fn described(algorithm: &Algorithm, problem: &Problem) -> String {
     let Problem { size, remote, root, in_place, radix, segments, window, nodes, graph } = problem;
     let mut text = format!("{} {} --ranks {size}", algorithm.contract().name(), algorithm.name);

@@ -1,4 +1,4 @@
-//! Profiles of jobs that have ended, and of jobs that have not.
+//! Profiles of jobs that have ended, and of jobs that still run.
 
 use crate::failure::Failure;
 use crate::files;
@@ -7,15 +7,14 @@ use rustcoll::report::profile::Profile;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A profile, and what it is called in messages.
+/// A profile, and its name for messages.
 pub struct Named {
-    /// The file or the folder, and whether the job has ended.
+    /// The file or the folder; the name also says if the job has not ended.
     pub name: String,
-    /// What its ranks did.
     pub profile: Profile,
 }
 
-/// Reads the profile of a job, or the folder to which ranks write while it runs; `-` is the standard input.
+/// Reads the profile of a job, or the folder to which ranks write while the job runs; `-` is the standard input.
 pub fn read(path: &Path) -> Result<Named, Failure> {
     let named = if path.is_dir() { of_parts(path) } else { of_file(path) }?;
     match named.profile.ranks() {

@@ -1,22 +1,22 @@
-//! Shows on a terminal how far long work is.
+//! Shows the progress of long work on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar on the standard error stream, if that is a terminal; gone when it is dropped.
+/// A bar on the standard error stream, if that is a terminal. Dropping the value removes the bar.
 pub struct Progress(ProgressBar);
 
-/// In how many steps a bar grows.
+/// The number of steps of a bar.
 const STEPS: u64 = 1000;
 
 impl Progress {
-    /// A bar for work of this name.
+    /// Returns a bar for work of this name.
     pub fn new(work: &str) -> Progress {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {percent} %, {eta} left");
         let bar = ProgressBar::new(STEPS).with_style(style.expect("it is well-formed"));
         Progress(bar.with_message(work.to_owned()))
     }
 
-    /// Says what is being done: in front of the bar, or in a line of its own where there is no terminal.
+    /// Shows the current work: before the bar, or on a line of its own if there is no terminal.
     pub fn say(&self, work: String) {
         if self.0.is_hidden() {
             eprintln!("rustcoll: {work}");
@@ -37,17 +37,17 @@ impl Drop for Progress {
     }
 }
 
-/// A number that grows on the standard error stream, if that is a terminal.
+/// A count on the standard error stream, if that is a terminal.
 pub struct Count(ProgressBar);
 
 impl Count {
-    /// None of these things yet.
+    /// Returns a count of 0. `things` is the noun of what it counts.
     pub fn new(things: &str) -> Count {
         let style = ProgressStyle::with_template(&format!("{{msg}}, {{pos}} {things}"));
         Count(ProgressBar::no_length().with_style(style.expect("it is well-formed")))
     }
 
-    /// One more, of which something is to be said on a terminal.
+    /// Adds one. On a terminal, shows the text that `said` returns.
     pub fn add(&self, said: impl FnOnce() -> String) {
         self.0.inc(1);
         if !self.0.is_hidden() {
@@ -55,7 +55,7 @@ impl Count {
         }
     }
 
-    /// How many there were; it is gone from the terminal.
+    /// Returns the count, and removes it from the terminal.
     pub fn end(self) -> usize {
         self.0.finish_and_clear();
         self.0.position() as usize

@@ -1,4 +1,4 @@
-//! What a tuning came to as one page.
+//! The results of a tuning as one page.
 
 mod plot;
 mod tables;
@@ -11,7 +11,7 @@ use tuning::{
     Gains, Guideline, Limits, Setting, Tuning, comparisons, open_mpi_rules, tuned_rules, violations,
 };
 
-/// The page. Guidelines are violated where these limits are passed. Fails if a picture cannot be drawn.
+/// Returns the page. Guidelines are violated beyond these limits. Fails if a picture cannot be drawn.
 pub fn page(tuning: &Tuning, limits: Limits) -> Result<String, String> {
     let settings = tuning.settings();
     let sections = settings.iter().map(section).collect::<Result<Vec<_>, _>>()?;
@@ -42,7 +42,7 @@ fn summary(tuning: &Tuning, settings: &[Setting]) -> Markup {
     }
 }
 
-/// Nothing if there are no cells.
+/// Returns nothing if there are no cells.
 fn gains(what: &str, gains: &Gains) -> Markup {
     let Some((mean, (cell, worst))) = gains.mean().zip(gains.worst()) else { return html!() };
     let bytes = tuning::words::bytes(cell.bytes);
@@ -55,7 +55,7 @@ fn gains(what: &str, gains: &Gains) -> Markup {
     }
 }
 
-/// A collective on some ranks.
+/// Returns the section of a collective on some ranks.
 fn section(setting: &Setting) -> Result<Markup, String> {
     let picture = plot::Plot::of(setting);
     let drawn = picture.draw()?;

@@ -16,7 +16,7 @@ use rustcoll::selection::Rules;
 use std::io::Write;
 use std::path::Path;
 
-/// Does what is to be done with rule files.
+/// Runs a subcommand of `rustcoll rules`.
 pub fn run(command: &RulesCommand, output: &mut impl Write) -> Result<Outcome, Failure> {
     match command {
         RulesCommand::Check { files } => check::run(files, output),
@@ -28,7 +28,7 @@ pub fn run(command: &RulesCommand, output: &mut impl Write) -> Result<Outcome, F
     }
 }
 
-/// The rules of files in the order in which the component asks them: later ones first, then those that hold by default.
+/// Returns the rules in the order in which the component asks them: later files first, the default rules last.
 pub fn in_order<'path>(files: impl DoubleEndedIterator<Item = &'path Path>) -> Result<Rules, Failure> {
     let mut rules = Rules::default();
     for file in files.rev() {

@@ -62,7 +62,7 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
     Ok(Outcome::Right)
 }
 
-/// The schedules of all ranks in MSCCL's XML. An error: why they cannot be written.
+/// Returns the schedules of all ranks in MSCCL's XML. Fails with the reason if MSCCL cannot express them.
 fn in_msccl(algorithm: &Algorithm, collective: Collective, problem: &Problem) -> Result<String, String> {
     let programs = || (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect::<Vec<_>>();
     let text = lack(algorithm, problem)
@@ -70,7 +70,7 @@ fn in_msccl(algorithm: &Algorithm, collective: Collective, problem: &Problem) ->
     text.map_err(|lack| format!("--msccl: {} {}: {lack}", collective.name(), algorithm.name))
 }
 
-/// What ranks do that call other collectives.
+/// Prints what ranks do, for an algorithm that calls other collectives.
 fn print_calls(
     calls: &Calls,
     problem: &Problem,

@@ -1,6 +1,6 @@
-//! Schedule files as JSON, for programs that write or read them: the same head, programs and steps.
+//! Schedule files as JSON, for other programs. The JSON has the same head, programs and steps.
 //!
-//! What is read becomes the text of a schedule file, so there is one parser and one verifier.
+//! JSON is first converted to the text of a schedule file, so there is one parser and one verifier.
 
 use msccl::{Imported, Refusal, proved};
 use rustcoll::algorithms::Root as Roots;
@@ -12,7 +12,7 @@ use std::fmt::{self, Display};
 /// The version of [`FIRST_LINE`].
 const VERSION: u32 = 1;
 
-/// A file.
+/// A schedule file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -35,7 +35,6 @@ enum Root {
     Any(String),
 }
 
-/// The program of one rank.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Program {
@@ -51,7 +50,6 @@ struct Program {
     steps: Vec<Step>,
 }
 
-/// A step of a program.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Step {
@@ -85,7 +83,7 @@ struct Change {
     blocks: Vec<i64>,
 }
 
-/// Blocks that follow each other.
+/// Consecutive blocks.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
@@ -116,12 +114,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Whether a text is meant to be JSON.
+/// Whether a text looks like JSON.
 pub fn is_begun(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// Makes a schedule file of JSON. Its algorithm has the given name, or its own.
+/// Converts JSON to a schedule file. `name` replaces the algorithm's own name.
 pub fn import(json: &str, name: Option<&str>) -> Result<Imported, Refusal> {
     let lines = lines(json, name).map_err(Refusal::Inexpressible)?;
     let text: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
@@ -132,7 +130,7 @@ pub fn import(json: &str, name: Option<&str>) -> Result<Imported, Refusal> {
     proved(text, 1, located, |place| lines[place.line - 1].0.clone())
 }
 
-/// The lines of the schedule file, each with the place in the JSON that it comes from. An error: why there are none.
+/// Returns the lines of the schedule file, each with its place in the JSON. Fails with the reason if there are none.
 fn lines(json: &str, name: Option<&str>) -> Result<Vec<(String, String)>, String> {
     let mut file: File = serde_json::from_str(json).map_err(|error| error.to_string())?;
     if let Some(name) = name {
@@ -176,7 +174,7 @@ impl File {
     }
 }
 
-/// Adds the lines of a step, and what changes each time that it is done.
+/// Adds the lines of a step, with `change`: what changes each time that a loop repeats the step.
 fn push_step(lines: &mut Vec<(String, String)>, place: String, step: &Step, change: &Change) {
     lines.push((place.clone(), format!("{step}{change}")));
     if let Step::Repeat { steps, .. } = step {
@@ -187,7 +185,7 @@ fn push_step(lines: &mut Vec<(String, String)>, place: String, step: &Step, chan
     }
 }
 
-/// A schedule file as JSON.
+/// Returns a schedule file as JSON.
 pub fn json(file: &ScheduleFile) -> String {
     let root = match file.listed.root {
         Roots::Any => Some(Root::Any("any".into())),

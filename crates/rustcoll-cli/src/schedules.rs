@@ -1,4 +1,4 @@
-//! Algorithms from schedule files, beside those that are registered.
+//! Algorithms of schedule files, which join the built-in ones.
 
 use crate::failure::Failure;
 use crate::files;
@@ -6,10 +6,10 @@ use rustcoll::schedule_file::{self, Loaded};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The files, for jobs that are to know them, too.
+/// The files that were loaded. Jobs must load them, too.
 static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
-/// Registers the algorithms of schedule files and of folders of such, once they are proved. Fails with what is wrong with the first that is not.
+/// Proves and registers the algorithms of schedule files, and of folders of such files. Fails at the first wrong file.
 pub fn load(paths: &[PathBuf]) -> Result<(), Failure> {
     let mut loaded = Loaded::default();
     for path in expanded(paths)? {
@@ -22,13 +22,13 @@ pub fn load(paths: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The files of folders in the place of these.
+/// Replaces folders by the files in them.
 pub fn expanded(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let files: Result<Vec<_>, _> = paths.iter().map(|path| schedule_file::files(path)).collect();
     Ok(files.map_err(Failure::Input)?.concat())
 }
 
-/// The parameter by which jobs get the files that were loaded, wherever they run; `None` if there are none.
+/// Returns the parameter that names the loaded files, by absolute paths for jobs; `None` if there are none.
 pub fn parameter() -> Option<(&'static str, String)> {
     let files = FILES.get().filter(|files| !files.is_empty())?;
     let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());

@@ -9,7 +9,7 @@ use rustcoll::atlas::{Candidate, Sweep, prices};
 use std::io::Write;
 use synthesis::Search;
 
-/// Searches for an algorithm, says how it compares with the fastest of rustcoll's own, and writes it if it is faster.
+/// Searches for an algorithm, compares it with the fastest of rustcoll's own, and writes it if it is faster.
 pub fn run(options: &SynthesizeOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let (machine, name) = (options.machine.read()?, options.machine.title());
     let (ranks, bytes) = (options.ranks as usize, options.bytes);

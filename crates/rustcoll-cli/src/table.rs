@@ -3,7 +3,7 @@
 use rustcoll::text::{Side, columns};
 use std::io::{self, Write};
 
-/// Writes rows as columns under their headings, all of them as words.
+/// Writes rows below their headings, with all columns aligned to the left.
 pub fn write<const COLUMNS: usize>(
     head: [&str; COLUMNS],
     rows: &[[String; COLUMNS]],

@@ -27,7 +27,7 @@ use schedule::Schedule;
 use std::io::Write;
 use tuning::{CellKey, Tuning, words};
 
-/// Measures what is not measured yet, and writes what comes of it.
+/// Measures what is not measured yet, and writes the results.
 pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let tuned = tuned(options)?;
     let (wanted, application) = wanted::wanted(options)?;
@@ -64,7 +64,7 @@ pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Fa
     Ok(if is_right { Outcome::Right } else { Outcome::Wrong })
 }
 
-/// The contestant that follows the rule file. Fails if it is to be verified and its path cannot be told to the measuring program.
+/// Returns the contestant that follows the rule file. Fails if --verify needs another path of that file.
 fn tuned(options: &TuneOptions) -> Result<Contestant, Failure> {
     let folder = std::path::absolute(&options.output)?;
     let path = outputs::rule_file(&folder).display().to_string();
@@ -76,10 +76,10 @@ fn tuned(options: &TuneOptions) -> Result<Contestant, Failure> {
     Ok(Contestant { rules: Some(path), ..plan::default_contestant() })
 }
 
-/// As long as a value that is attached to a communicator may be.
+/// The longest value that an attribute of a communicator may have.
 const LONGEST_PATH: usize = 255;
 
-/// Tells of cells without decisions, and why. Returns whether there are none.
+/// Reports cells without decisions, and why. Returns whether there are none.
 fn tell_unmeasured(plan: &Plan, tuning: &Tuning, record: &Record) -> bool {
     let is_decided = |place: &CellKey| tuning.cells.iter().any(|cell| CellKey::of(cell) == *place);
     let cells = plan.settings.iter().flat_map(|setting| &setting.cells).map(|(place, _)| *place);
@@ -90,7 +90,7 @@ fn tell_unmeasured(plan: &Plan, tuning: &Tuning, record: &Record) -> bool {
     missing.is_empty()
 }
 
-/// Tells of cells that could not be verified, and why. Returns whether there are none.
+/// Reports cells that could not be verified, and why. Returns whether there are none.
 fn tell_unverified(tuning: &Tuning, record: &Record, tuned: &Contestant) -> bool {
     let missing: Vec<CellKey> =
         tuning.cells.iter().filter(|cell| cell.verified_ratio().is_none()).map(CellKey::of).collect();
@@ -105,7 +105,7 @@ fn tell_unverified(tuning: &Tuning, record: &Record, tuned: &Contestant) -> bool
     missing.is_empty()
 }
 
-/// Says what is missing in a cell, and why one of these was not called there.
+/// Reports what is missing in a cell, and why one of `whose` was not called there.
 fn tell(place: CellKey, missing: &str, record: &Record, whose: &[&Contestant]) {
     let names: Vec<String> = whose.iter().map(ToString::to_string).collect();
     let known = record.exclusions(place).find(|(name, _)| names.iter().any(|one| one == name));

@@ -18,16 +18,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// A measured time and what was predicted, in seconds.
+/// A measured time and its prediction.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// The row.
     pub row: Row,
-    /// The predicted time.
+    /// In seconds.
     pub predicted: f64,
 }
 
-/// Compares measured times with predictions.
+/// Prints measured times with predictions, and how far they differ.
 pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     options.plot.as_deref().map_or(Ok(()), plot::check_name)?;
     let machine = options.machine.read()?;
@@ -53,7 +52,7 @@ pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome
     Ok(if options.share.is_some_and(|wanted| share < wanted) { Outcome::Wrong } else { Outcome::Right })
 }
 
-/// Prediction, and the rules of each file.
+/// Returns the choosers: prediction, and the rules of each file.
 fn choosers(files: &[PathBuf]) -> Result<Vec<Chooser>, Failure> {
     let mut choosers = vec![Chooser::Prediction];
     for file in files {
@@ -79,7 +78,7 @@ pub fn compare(rows: Vec<Row>, machine: &Machine) -> Result<Vec<Compared>, Failu
 }
 
 impl Compared {
-    /// By which part of the measured time the predicted one is longer.
+    /// Returns by which part of the measured time the prediction is too long; negative if too short.
     pub fn error(&self) -> f64 {
         self.predicted / self.row.seconds - 1.0
     }
@@ -103,14 +102,14 @@ fn share_within(compared: &[Compared], limit: f64) -> f64 {
     good as f64 / compared.len() as f64
 }
 
-/// The error within which so large a part of the predictions are, in percent.
+/// Returns the error, in percent, within which `part` of the predictions are.
 fn quantile(compared: &[Compared], part: f64) -> f64 {
     let mut errors: Vec<f64> = compared.iter().map(|compared| 100.0 * compared.error().abs()).collect();
     errors.sort_by(f64::total_cmp);
     errors[((errors.len() - 1) as f64 * part).round() as usize]
 }
 
-/// How many predictions are good, and how large errors are.
+/// Returns how many predictions are good, and how large errors are.
 pub fn summary(compared: &[Compared], limit: f64) -> String {
     format!(
         "{:.1} % of {} are within {} %; half of them within {:.1} %, nine of ten within {:.1} %, all within {:.1} %",

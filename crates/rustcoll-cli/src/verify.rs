@@ -15,10 +15,10 @@ use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-/// Mock-ups are verified on at most so many ranks: every element of every rank is followed.
+/// Mock-ups are verified on at most this many ranks, as the verifier follows every element of every rank.
 const MOST_RANKS_OF_MOCK_UPS: usize = 128;
 
-/// Verifies the algorithms or the schedule files that were asked for.
+/// Verifies the algorithms or the schedule files that the options name.
 pub fn run(options: &VerifyOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     if !options.files.is_empty() {
         return prove_files(&options.files, options.certify, output);
@@ -76,7 +76,7 @@ fn verify(
     }
 }
 
-/// Proves schedule files, or shows where each is wrong.
+/// Proves schedule files, or prints where each is wrong.
 fn prove_files(paths: &[PathBuf], certifies: bool, output: &mut impl Write) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Right;
     for path in schedules::expanded(paths)? {
@@ -105,7 +105,7 @@ fn prove_files(paths: &[PathBuf], certifies: bool, output: &mut impl Write) -> R
     Ok(outcome)
 }
 
-/// Verifies schedules, or calls of several lengths: how a vector is cut depends on its length.
+/// Verifies schedules. For mock-ups, verifies calls of several lengths, as the length decides how a vector is cut.
 fn verify_one(algorithm: &Algorithm, problem: &Problem) -> Result<(), String> {
     if !algorithm.is_mock_up() {
         return verify::verify(algorithm, problem).map_err(|violation| violation.to_string());
@@ -128,14 +128,14 @@ mod tests {
     use rustcoll::schedule::Schedule;
     use std::sync::LazyLock;
 
-    /// Does nothing, which is right on one rank only.
+    /// Does nothing, which is right only on one rank.
     static IDLE: LazyLock<Algorithm> = LazyLock::new(|| {
         let linear = Collective::Bcast.algorithm("linear").expect("it is registered");
         let schedule = |problem: &Problem, rank| Schedule::idle(rank, problem.size, 1);
         Algorithm { body: Body::Messages(schedule), ..*linear }
     });
 
-    /// The same, made of no calls.
+    /// A mock-up that makes no calls.
     static CALLS_NOBODY: LazyLock<Algorithm> = LazyLock::new(|| {
         let acts = |_: &Problem, _| Vec::<Act>::new();
         Algorithm { body: Body::Calls(Calls { parts: Parts::Whole, acts }), ..*IDLE }

@@ -1,11 +1,11 @@
 //! Small pieces of messages.
 
-/// A number of things, in the plural if there is not just one.
+/// Returns a number of things, with a plural s unless the number is 1.
 pub fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
-/// A part of one in percent, to a tenth.
+/// Returns a part of one in percent, with one decimal place.
 pub fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }

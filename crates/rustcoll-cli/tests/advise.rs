@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 const RANKS: u32 = 64;
 
-/// A job of 10 s on 64 ranks of two nodes, without calls.
+/// Returns the profile of a job of 10 s on 64 ranks of two nodes, without calls.
 fn job() -> Profile {
     let ranks = f64::from(RANKS);
     Profile {
@@ -22,7 +22,7 @@ fn job() -> Profile {
     }
 }
 
-/// The same with calls that take so many seconds of each rank, of which it waits for some ranks.
+/// Adds calls that take `seconds` of each rank. In these it waits for the ranks in `late`, for the given seconds.
 fn with(
     mut job: Profile,
     collective: Collective,
@@ -44,7 +44,7 @@ fn with(
         served: served.into(),
         decided: "my.toml:7".into(),
     };
-    // One call of a hundred was looked at.
+    // The component looked at one call in a hundred.
     let late: BTreeMap<u32, Late> = late
         .iter()
         .map(|&(rank, waiting)| (rank, Late { calls: 5, waiting: waiting * ranks / 100.0, longest: 0.0 }))
@@ -92,7 +92,7 @@ fn a_better_algorithm_is_named_with_its_rule() {
     assert!(advice.contains("On 256 ranks, if each makes the same calls, moving data takes "), "{advice}");
 }
 
-/// A folder as `rustcoll tune` leaves it: 64 ranks, 12 bytes, so many nanoseconds in each of two jobs.
+/// Makes a folder as `rustcoll tune` leaves it: 64 ranks, 12 bytes, and these nanoseconds in each of two jobs.
 fn measured(name: &str, times: &[(&str, &str, u64)], more: &str) -> PathBuf {
     let folder = folder(name);
     let mut text = String::from("{\"format\":\"rustcoll tune 1\",\"machine\":\"\"}\n");

@@ -155,7 +155,7 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
     }
 }
 
-/// Measures whatever it is asked for: each call takes 1 us, and 1 ns for each byte.
+/// Measures all cells that the command asks for: each call takes 1 us, and 1 ns for each byte.
 const MEASURING: &str = r#"for heat; do
   case $heat in */rustcoll:*) ;; *) continue ;; esac
   bytes=${heat#*:}
@@ -165,7 +165,7 @@ const MEASURING: &str = r#"for heat; do
   done
 done"#;
 
-/// `rustcoll bench --for-fit` of 3 hosts with 2 ranks each. The launcher of a job with these hosts and ranks per host finds itself on so many.
+/// Runs `rustcoll bench --for-fit` on 3 hosts with 2 ranks each. A job has hosts, ranks per host, and hosts found.
 fn for_fit(folder: &Path, jobs: &[(usize, usize, usize)], more: &str) -> Run {
     for &(hosts, of_host, found) in jobs {
         let place = folder.join(format!("{hosts}-{of_host}"));
@@ -202,7 +202,7 @@ fn what_is_measured_for_a_fit_is_read_by_fit_and_validate() {
     rustcoll(&format!("validate {file} --machine machines/infiniband-edr.toml")).right();
     let fitted = rustcoll(&format!("fit {file}")).right();
     assert!(fitted.contains("ranks_per_node = 2\n"), "{fitted}");
-    // Its nodes are the measured ones, not those of the machine where the search begins.
+    // The nodes are the measured ones, not those of the machine where the search begins.
     let fitted = rustcoll(&format!("fit {file} --machine machines/infiniband-edr.toml")).right();
     assert!(fitted.contains("ranks_per_node = 2\n"), "{fitted}");
 }
@@ -239,7 +239,7 @@ fn what_a_fit_cannot_be_measured_with_is_refused() {
     }
 }
 
-/// A plan that compares with other MPIs, of which one is there, by a launcher that tells who asks it.
+/// Writes a plan with two other MPIs, of which one is there. The launchers note their turns.
 fn plan_with_other_mpis(folder: &Path) -> String {
     let own = folder.join("own");
     let other = folder.join("other");
@@ -273,14 +273,14 @@ fn other_mpis_take_turns_in_jobs_of_their_own() {
     assert!(asked.starts_with("--ranks 4 /") && asked.contains(" --contestants mpich "), "{asked}");
     let measured = fs::read_to_string(folder.join("report/measured.csv")).unwrap();
     assert!(measured.contains("others,barrier,4,0,mpich,1,,0,2000 2000 2000\n"), "{measured}");
-    // Whoever is not there is not passed over in silence.
+    // A missing MPI is reported.
     assert!(run.errors.contains("others: absent is not measured: there is no "), "{}", run.errors);
     let report = fs::read_to_string(folder.join("report.md")).unwrap();
     assert!(report.contains("Not measured, and so not compared with: absent."), "{report}");
     assert!(report.contains("2 jobs of each MPI."), "{report}");
 }
 
-/// A plan of one experiment with two cells, by a launcher that measures them.
+/// Writes a plan of one experiment with two cells, with a launcher that measures them.
 fn plan(folder: &Path, limit: &str, remarks: &str) -> String {
     let lines = [
         JOB.to_owned(),
@@ -377,7 +377,7 @@ fn a_cell_beyond_its_limit_is_named_with_its_reason() {
     assert!(report().contains(": 1.50 by ``. It waits."), "{}", report());
 }
 
-/// Has the launcher of a plan say other times from its second job on.
+/// Makes the launcher of a plan print other times from its second job on.
 fn changes_its_mind(folder: &Path, times: &str) {
     let lines = [
         JOB.to_owned(),
@@ -420,7 +420,7 @@ fn an_interrupted_plan_goes_on_where_it_stopped() {
     fs::create_dir(folder.join("report")).unwrap();
     let measured = "one,bcast,4,8,rustcoll,0,,0,100\none,bcast,4,8,tuned,0,,0,100\none,bcast,4,64,rust";
     fs::write(folder.join("report/measuring.csv"), measured).unwrap();
-    // The job measures more than it is asked for; what counts is what it was asked for.
+    // The job measures more than the command asks for. Only what the command asks for counts.
     assert_eq!(rustcoll(&line).code, Some(0));
     assert!(fs::read_to_string(folder.join("asked")).unwrap().ends_with(" bcast:64\n"));
     assert!(folder.join("report/measured.csv").exists());
@@ -438,7 +438,7 @@ fn a_lab_that_cannot_be_started_is_told_of() {
     let text = text.replace("[[experiment]]", lab).replace("title = 'Only one'", network);
     fs::write(&path, text).unwrap();
     let run = rustcoll(&line);
-    // Without root it is not even tried.
+    // Without root, the command does not even try.
     assert!(run.errors.starts_with("rustcoll: one is not measured: "), "{}", run.errors);
     assert!(run.output.contains("| not measured |"), "{}", run.output);
 }

@@ -13,7 +13,7 @@ fn last_line(text: &str) -> &str {
     text.lines().last().unwrap()
 }
 
-/// Each collective with each of its algorithms, in the order of the table.
+/// Returns each collective with each of its algorithms, in the order of the table.
 fn listed() -> impl Iterator<Item = (Collective, &'static Algorithm)> {
     Collective::ALL.into_iter().flat_map(|one| one.algorithms().map(move |algorithm| (one, algorithm)))
 }
@@ -51,7 +51,7 @@ fn one_algorithm_is_described_with_its_cost() {
     assert_eq!(last_line(&odd), "  cost: none on 7 ranks: the number of ranks is odd");
     let all = rustcoll("algorithms --long").right();
     assert_eq!(all.matches("\n  cost: ").count(), listed().count());
-    // By a name of Open MPI's.
+    // By one of Open MPI's names.
     assert!(rustcoll("algorithms bcast pipeline").right().starts_with("bcast chain\n"));
 }
 
@@ -340,7 +340,7 @@ fn completions_and_manual_pages_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = rustcoll(&format!("completions {shell}")).right();
         assert!(COMMANDS.iter().all(|command| script.contains(command)), "{shell}");
-        // Not every shell is told the values of arguments.
+        // The scripts of some shells lack the values of arguments.
         assert!(script.contains("allreduce") || ["elvish", "powershell"].contains(&shell), "{shell}");
     }
     let folder = folder("man").join("new");

@@ -1,6 +1,6 @@
 //! `rustcoll guide`: the command's side. `make check-guide` tests the page in a browser.
 //!
-//! A command that was built without the page is to say so, and that is all that is tested of it.
+//! A command that was built without the page must say so. Nothing else is tested of such a command.
 
 mod common;
 
@@ -11,7 +11,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 
-/// Whether the command has the page; if not, it has said what is missing.
+/// Whether the command has the page. If not, it has said what is missing.
 fn has_page() -> bool {
     static HAS_PAGE: LazyLock<bool> = LazyLock::new(exports_a_page);
     *HAS_PAGE
@@ -29,7 +29,7 @@ fn exports_a_page() -> bool {
     false
 }
 
-/// A guide that is served, and the address that it tells.
+/// A guide that is served, and the address that the command printed.
 struct Served {
     process: Child,
     url: String,
@@ -55,7 +55,7 @@ impl Served {
         self.url.strip_prefix("http://").unwrap().split('/').next().unwrap()
     }
 
-    /// The whole answer to a request for a path.
+    /// Returns the whole answer to a request for a path.
     fn answer(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.host()).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.host()).unwrap();
@@ -64,7 +64,7 @@ impl Served {
         answer
     }
 
-    /// The code with which it ends after a signal.
+    /// Sends a signal, and returns the code with which the command ends.
     fn ended_by(mut self, signal: &str) -> Option<i32> {
         let sent = Command::new("kill").args([signal, &self.process.id().to_string()]).status().unwrap();
         assert!(sent.success());

@@ -9,13 +9,13 @@ use std::path::PathBuf;
 const REFERENCE: &str =
     r#"{"line":"reference","collective":"bcast","seconds":0.25,"nanoseconds":[250000000]}"#;
 
-/// Times of so many microseconds, with a little noise.
+/// Returns a line with times of so many microseconds, with a little noise.
 fn taking(bytes: usize, contestant: &str, microseconds: u64) -> String {
     let times: Vec<String> = (0..5).map(|noise| (1000 * microseconds + noise).to_string()).collect();
     measurement("bcast", bytes, contestant, &times.join(","))
 }
 
-/// A job in which a broadcast of 8 bytes is right, and one of 64 takes so many microseconds.
+/// Returns a job in which broadcasts of 8 bytes keep the guidelines, and those of 64 bytes take `slow` microseconds.
 fn lines(slow: u64) -> Vec<String> {
     let mut lines = vec![JOB.to_owned(), REFERENCE.to_owned()];
     for (bytes, default) in [(8, 10), (64, slow), (512, 100)] {
@@ -63,7 +63,7 @@ fn violations_stand_in_a_table() {
     assert_eq!(jobs.len(), 3);
     let heat = "bcast:8,64,512/tuned,tuned:bcast_as_allgatherv,tuned:bcast_as_scatter_allgather";
     assert!(jobs.iter().all(|job| job.contains("--estimate") && job.ends_with(heat)), "{asked}");
-    // What one job found out of the shortest calls the next one need not.
+    // Each later job gets the time that an earlier job needed for the shortest calls.
     assert!(!jobs[0].contains("--reference") && jobs[1].contains("--reference 0.25"), "{asked}");
     let times = fs::read_to_string(folder.join("times.csv")).unwrap();
     assert_eq!(times.lines().filter(|line| line.contains(",tuned,2,")).count(), 3, "{times}");
@@ -103,7 +103,7 @@ fn a_mock_up_that_says_that_it_does_not_serve_a_call_fails_nothing() {
         "{}",
         run.errors
     );
-    // Whatever else is wrong does.
+    // Every other fault makes the command fail.
     found[9] = fault("");
     assert_eq!(guidelines("guidelines_faulty", &found, "--factor 4").0.code, Some(1));
 }

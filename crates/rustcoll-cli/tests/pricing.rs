@@ -1,4 +1,4 @@
-//! What the command says of times: predictions, atlases, rules derived from them, and how well they fit measured times.
+//! Predictions, atlases, rules derived from predictions, and how well predictions fit measured times.
 
 mod common;
 
@@ -337,7 +337,7 @@ fn predictions_that_are_too_bad_end_with_1() {
     assert!(message.contains("there are no measured times of these numbers of ranks"), "{message}");
 }
 
-/// Prediction finds the binomial tree the faster one, and the linear one was.
+/// Prediction chooses the binomial tree, but the linear one was measured to be faster.
 #[test]
 fn choices_by_prediction_are_compared_with_what_was_measured() {
     let rows = "collective,algorithm,ranks,bytes,microseconds\nbcast,linear,16,8,40\nbcast,binomial,16,8,50\n\
@@ -348,7 +348,7 @@ fn choices_by_prediction_are_compared_with_what_was_measured() {
     assert_eq!(words, ["bcast", "1", "1.250", "1.25"], "{text}");
 }
 
-/// What rules choose counts only where it was measured.
+/// A choice of the rules counts only where it was measured.
 #[test]
 fn choices_by_rules_are_compared_with_what_was_measured() {
     let rules = folder("chosen").join("rules.toml");
@@ -414,7 +414,7 @@ fn a_plot_that_cannot_be_written_is_refused() {
     assert!(run.output.contains(" of 77 predictions are within 15 %"), "{}", run.output);
 }
 
-/// With means over the ranks, and with ranks that are in other groups than consecutive ones.
+/// With times that are means over the ranks, and with nodes whose groups are not consecutive.
 #[test]
 fn a_time_may_be_a_mean_and_nodes_may_be_placed() {
     let folder = folder("placed");

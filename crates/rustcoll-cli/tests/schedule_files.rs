@@ -1,4 +1,4 @@
-//! The pages about schedule files do as they say: their files are written and their commands run, in their order, but those that need an MPI.
+//! The pages about schedule files are right: their files are written and their commands run in order, without MPI.
 
 mod common;
 
@@ -10,13 +10,13 @@ use std::process::Command;
 const PAGE: &str = include_str!("../../../docs/own-schedules.md");
 const FORMAT: &str = include_str!("../../../docs/schedule-file.md");
 
-/// A block of code: what stands behind the backquotes, and the code.
+/// Returns the blocks of code: what follows the backquotes, and the code.
 fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
     let fences = page.split("```").skip(1).step_by(2);
     fences.filter_map(|block| block.split_once('\n'))
 }
 
-/// What a command prints, with the command `rustcoll` in reach.
+/// Returns what a shell command prints. The shell finds `rustcoll`.
 fn printed(command: &str, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_rustcoll")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
@@ -90,10 +90,10 @@ wait 0 1
 reduce recv[0] = scratch[0] + send[0]
 ";
 
-/// Pieces of a text, and what takes their places.
+/// Pieces of a text, and their replacements.
 type Pieces = &'static [(&'static str, &'static str)];
 
-/// Of each message that the page about the format has: a right file, and pieces of it that are replaced.
+/// For each message on the page about the format: a right file, and the pieces to replace in it.
 const FAULTS: [(&str, &str, Pieces); 12] = [
     ("a schedule file begins with \"rustcoll schedule, version 1\"", BCAST, &[("rustcoll ", "")]),
     ("unknown key `nam`; the nearest known one is `name`", BCAST, &[("name", "nam")]),
@@ -133,7 +133,7 @@ fn every_fault_of_the_format_is_told_so() {
     }
 }
 
-/// A file that must not be used is refused whatever is to be done, and nothing is done.
+/// Every command refuses a file that must not be used, and does nothing.
 #[test]
 fn only_proved_algorithms_are_used() {
     let folder = folder("used-schedules");

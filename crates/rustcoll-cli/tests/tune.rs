@@ -1,4 +1,4 @@
-//! `rustcoll tune` with a launcher that only pretends to start jobs: its times depend on who is called, and on nothing else.
+//! `rustcoll tune` with a launcher that only pretends to start jobs. Its times depend on the call alone.
 
 mod common;
 
@@ -9,9 +9,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// Pretends to be the measuring program on 13 ranks: `launcher PROGRAM OPTIONS HEATS`. In its folder, the files `crash`, `crash_later`, `hang`, `late` and
-/// `wrong` name contestants that do so, in broadcasts of 512 bytes; `interrupt` has numbers of jobs in which the
-/// command is interrupted after some cells, `healthy` those in which nobody is bad, `library` a version, `ranks` another number of ranks, `tuned` the time of rule files.
+/// Pretends to be the measuring program on 13 ranks: `launcher PROGRAM OPTIONS HEATS`. Files in its folder change it:
+/// `crash`, `crash_later`, `hang` and `late` name contestants that do so from 512 bytes on, `wrong` one at 512 bytes.
+/// `interrupt` lists jobs that interrupt the command after some cells, `healthy` lists jobs without bad contestants.
+/// `library` is a version, `ranks` another number of ranks, `tuned` the time of rule files.
 const LAUNCHER: &str = r#"#!/bin/sh
 PARENT=$PPID; export PARENT
 FOLDER=$(dirname "$0")
@@ -82,7 +83,7 @@ impl Bench {
         Bench { folder }
     }
 
-    /// Has the launcher find this in one of its files.
+    /// Writes a file that the launcher reads.
     fn with(self, file: &str, text: &str) -> Bench {
         self.set(file, text);
         self
@@ -108,7 +109,7 @@ impl Bench {
         fs::read_to_string(self.folder.join("out").join(file)).unwrap()
     }
 
-    /// The rules without the place of the launcher.
+    /// Returns the rules without the launcher's folder.
     fn rules(&self) -> String {
         self.read("rules.toml").replace(&self.folder.display().to_string(), "")
     }
@@ -118,7 +119,7 @@ impl Bench {
     }
 }
 
-/// The rules of a run that nothing disturbs.
+/// Returns the rules of a run that nothing disturbs.
 fn undisturbed(name: &str) -> String {
     let bench = Bench::new(name);
     assert_eq!(bench.tune("").code, Some(0));
@@ -143,7 +144,7 @@ fn what_is_faster_than_the_default_is_found_and_written_as_rules() {
     for file in ["tuned.conf", "open-mpi.json"] {
         assert!(!bench.read(file).is_empty(), "{file}");
     }
-    // A line for each stage where there is no terminal.
+    // Without a terminal, each stage prints a line.
     assert!(run.errors.starts_with("rustcoll: 13 ranks, survey: 3 cells\n"), "{}", run.errors);
     assert!(run.errors.contains("rustcoll: 13 ranks, final 3: "), "{}", run.errors);
 }
@@ -182,7 +183,7 @@ fn an_interrupted_tuning_goes_on_to_the_same_rules() {
         let run = bench.tune("");
         assert_eq!((run.code, bench.jobs()), (Some(130), job), "{}", run.errors);
         assert!(run.errors.contains("the same command goes on from there"), "{}", run.errors);
-        // A line that was being written is cut off.
+        // The command cuts off an incomplete last line.
         let path = bench.folder.join("out/measured.json");
         let torn = fs::read_to_string(&path).unwrap() + "{\"job\":9,\"ran";
         fs::write(&path, torn).unwrap();
@@ -210,7 +211,7 @@ fn who_crashes_hangs_or_is_wrong_is_left_out() {
         assert!(!row.contains("radix=6") && row.contains("knomial"), "{what}: {row}");
         let first = run.output.lines().nth(1).unwrap();
         assert!(first.contains("radix=6"), "{what}: {first}");
-        // It is not called again when the command is given again.
+        // A second run of the command does not call it again.
         let jobs = bench.jobs();
         assert_eq!((bench.tune("").code, bench.jobs()), (Some(0), jobs), "{what}");
     }
@@ -251,7 +252,7 @@ fn who_was_late_is_called_once_more() {
     assert_eq!(always.tune("").code, Some(0));
     assert_eq!(always.jobs(), jobs);
     assert_eq!((always.tune("").code, always.jobs()), (Some(0), jobs));
-    // A default that never comes in time is told of.
+    // A default that is late in every repetition is reported.
     let run = Bench::new("late_default").with("late", "rustcoll").tune("");
     assert_eq!(run.code, Some(1), "{}", run.errors);
     let expected = "512 bytes: the default could not be measured: ranks were late in every repetition";
@@ -332,7 +333,7 @@ fn what_a_rule_file_gains_is_verified() {
     assert_eq!(run.code, Some(0), "{}", run.errors);
     assert!(run.output.contains("verified: geometric-mean gain "), "{}", run.output);
     assert!(bench.read("measured.csv").contains("/out/rules.toml,verification,"));
-    // Who changes nothing has nothing to verify.
+    // Without rules there is nothing to verify.
     let same = Bench::new("verified_same");
     let run = same.tune("--verify --gain 90%");
     assert_eq!(
@@ -342,7 +343,7 @@ fn what_a_rule_file_gains_is_verified() {
         run.errors
     );
     assert!(!run.output.contains("in the same jobs"), "{}", run.output);
-    // Of existing data it is the verification alone that is measured.
+    // If the data exist, the command measures the verification alone.
     let slow = Bench::new("verified_slow").with("tuned", "4000");
     assert_eq!(slow.tune("").code, Some(0));
     let jobs = slow.jobs();

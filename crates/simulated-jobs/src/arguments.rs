@@ -1,4 +1,4 @@
-//! The arguments of a call at a rank.
+//! The arguments of a call on one rank.
 
 use expected_results::buffers::Arguments;
 use expected_results::image::Elements;
@@ -10,7 +10,6 @@ use crate::history::Call;
 
 use Collective::*;
 
-/// Which of the two buffers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Send,
@@ -18,7 +17,7 @@ enum Side {
 }
 
 impl Call {
-    /// What a rank of so many passes.
+    /// Returns the arguments of a rank in a communicator of `size` ranks.
     pub fn arguments(&self, rank: usize, size: usize, graph: &Graph) -> Arguments<Datatype> {
         Arguments {
             collective: self.collective,
@@ -35,7 +34,7 @@ impl Call {
             Alltoall | Alltoallv | Alltoallw | Scatter | Scatterv | ReduceScatter | ReduceScatterBlock => {
                 size
             }
-            // MPI is told of a count and a datatype, even if there is no neighbour.
+            // MPI needs a count and a datatype even without a neighbour.
             NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => {
                 graph.neighbours(rank).outdegree.max(1)
             }
@@ -64,10 +63,10 @@ impl Call {
         (0..blocks).map(|block| self.elements(Side::Receive, rank, block, share(block))).collect()
     }
 
-    /// How many values go from one rank to another, or to a rank's neighbour of that number.
+    /// Returns how many values go from one rank to another, or to the neighbour with number `to`.
     fn share(&self, from: usize, to: usize, size: usize) -> usize {
         let number = match self.collective {
-            // In place, as much goes in one direction as in the other.
+            // In a call in place, two ranks send each other equally many values.
             Alltoallv | Alltoallw => from.min(to) * size + from.max(to),
             NeighborAlltoallv | NeighborAlltoallw => from * MOST_NEIGHBOURS + to,
             Allgatherv | Gatherv | NeighborAllgatherv => from,
@@ -87,7 +86,8 @@ impl Call {
         Elements { datatype, count: values / datatype.width() }
     }
 
-    /// Ranks may describe the same values by different datatypes, unless they are reduced.
+    /// Returns the datatype of a block. Ranks may describe the same values by different datatypes, unless a reduction
+    /// combines them.
     fn datatype(&self, side: Side, rank: usize, block: usize) -> Datatype {
         let drawn = |numbers: &[u64]| Datatype::all()[(combine(numbers) % 3) as usize];
         let place = (rank as u64) << 1 | u64::from(side == Side::Send);
@@ -101,5 +101,5 @@ impl Call {
     }
 }
 
-/// More than a rank has neighbours.
+/// No rank has so many neighbours.
 const MOST_NEIGHBOURS: usize = 64;

@@ -1,4 +1,5 @@
-//! What the ranks of a job share: whose turn it is, their messages, and how each fares. Only who has the baton looks at it.
+//! What the ranks of a job share: whose turn it is, their messages, and each rank's state. Only the rank with the
+//! baton accesses it.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -8,54 +9,49 @@ use rustcoll::random::Random;
 use crate::history::{MOST_RANKS, MOST_STEPS};
 use crate::network::{Envelope, Network};
 
-/// What a rank does.
+/// A rank's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It has not done anything yet.
+    /// It has not yet done anything.
     Begins,
-    /// It carries out a step, by its place in the history.
+    /// It carries out the step with this place in the history.
     In(usize),
-    /// It waits for the operation that a step began.
+    /// It waits for the operation that the step with this place began.
     Awaits(usize),
-    /// It has come to its end.
     Ended,
-    /// It died.
     Dead,
 }
 
-/// What a rank's call came to: nothing yet, for it has not begun.
+/// The outcome of a call that a rank has not begun.
 pub const NOT_BEGUN: i32 = i32::MIN;
 
-/// The same, and it is under way.
+/// The outcome of a call in flight.
 pub const UNDER_WAY: i32 = i32::MIN + 1;
 
-/// A message for people, and why the job ended that it tells of.
+/// The reason why a job went wrong, as text.
 pub struct Verdict {
     length: usize,
     text: [u8; 4000],
 }
 
-/// What all ranks share.
 pub struct Board {
-    /// Of each rank whether it is its turn.
+    /// Whether it is a rank's turn, for each rank.
     batons: [AtomicU32; MOST_RANKS],
-    /// Draws whose turn it is, and which message arrives.
+    /// Draws the next rank and the next message to arrive.
     pub random: Random,
-    /// How many turns of ranks that wait there were since anything happened.
+    /// Turns of waiting ranks since anything happened.
     pub quiet: usize,
-    /// How many of these each rank had.
+    /// How many of these turns each rank had.
     pub quiet_of: [usize; MOST_RANKS],
-    /// Number of ranks.
     pub ranks: usize,
-    /// Of each rank whether it waits for memory that it shares, if it waits.
+    /// Whether a waiting rank waits for shared memory, for each rank.
     pub wait_for_memory: [bool; MOST_RANKS],
-    /// What each rank does.
+    /// The state of each rank.
     pub standings: [Standing; MOST_RANKS],
-    /// By step and rank: what the call came to.
+    /// The outcome of each call, by step and rank.
     pub outcomes: [[i32; MOST_RANKS]; MOST_STEPS],
-    /// What is wrong.
+    /// The first fault.
     pub verdict: Verdict,
-    /// The messages.
     pub network: Network,
 }
 
@@ -73,15 +69,15 @@ pub fn make() {
     BOARD.store(base.cast(), Ordering::Relaxed);
 }
 
-/// Has who has the baton use the board.
+/// Lets the holder of the baton use the board.
 pub fn with<R>(use_it: impl FnOnce(&mut Board) -> R) -> R {
-    // SAFETY: the mapping is as long as a board, whose bytes may all be zero; only who has the baton is here, and no use
-    // is within another one.
+    // SAFETY: the mapping is as long as a board, whose bytes may all be zero. Only the holder of the baton is
+    // here, and uses are not nested.
     use_it(unsafe { &mut *BOARD.load(Ordering::Relaxed) })
 }
 
 impl Board {
-    /// Makes it that of a new job.
+    /// Resets the board for a new job.
     pub fn begin(&mut self, ranks: usize, steps: usize, seed: u64) {
         self.batons = Default::default();
         self.random = Random(seed);
@@ -93,7 +89,7 @@ impl Board {
         self.network.clear();
     }
 
-    /// The ranks that have not come to their end.
+    /// Returns the ranks that have neither ended nor died.
     pub fn living(&self) -> impl Iterator<Item = usize> {
         let is_living = |&rank: &usize| !matches!(self.standings[rank], Standing::Ended | Standing::Dead);
         (0..self.ranks).filter(is_living)
@@ -104,12 +100,12 @@ impl Board {
         members.iter().any(|&rank| self.standings[rank] == Standing::Dead)
     }
 
-    /// Whether a message never comes, because its sender has died.
+    /// Whether a message will never come, because its sender died.
     pub fn is_lost(&self, envelope: Envelope) -> bool {
         self.standings[envelope.from] == Standing::Dead && !self.network.has(envelope)
     }
 
-    /// Notes what is wrong, unless something else was before.
+    /// Notes a fault, unless the board has one already.
     pub fn note(&mut self, wrong: &str) {
         if self.verdict.length == 0 {
             let Verdict { length, text } = &mut self.verdict;
@@ -118,14 +114,14 @@ impl Board {
         }
     }
 
-    /// What is wrong.
+    /// Returns the first fault.
     pub fn wrong(&self) -> Option<String> {
         let Verdict { length, text } = &self.verdict;
         (*length > 0).then(|| String::from_utf8_lossy(&text[..*length]).into_owned())
     }
 }
 
-/// Notes what a rank's call came to, which the step at a place began.
+/// Notes the outcome of a rank's call. `place` is the place of the step that began the call.
 pub fn note_outcome(rank: usize, place: usize, outcome: i32) {
     with(|board| {
         board.quiet = 0;
@@ -133,7 +129,7 @@ pub fn note_outcome(rank: usize, place: usize, outcome: i32) {
     });
 }
 
-/// Gives the baton to a rank. Who gave it does not look at the board before it gets it back.
+/// Gives the baton to a rank. The giver must not use the board until it has the baton again.
 pub fn give_baton(rank: usize) {
     let baton = baton(rank);
     baton.store(1, Ordering::Release);
@@ -145,7 +141,7 @@ pub fn give_baton(rank: usize) {
 pub fn await_baton(rank: usize) {
     let baton = baton(rank);
     while baton.swap(0, Ordering::Acquire) == 0 {
-        // SAFETY: as above; there is no limit of time.
+        // SAFETY: as above; there is no time limit.
         unsafe {
             libc::syscall(libc::SYS_futex, baton.as_ptr(), libc::FUTEX_WAIT, 0, ptr::null::<libc::timespec>())
         };

@@ -1,4 +1,4 @@
-//! The datatypes and operators of the simulated MPI. Handles are addresses of what is described here, the same in every rank.
+//! Datatypes and operators of the simulated MPI. Handles are addresses of statics here, equal in every rank.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -10,15 +10,15 @@ use expected_results::image;
 use expected_results::layout::{Layout, Scalar, Slot};
 use rustcoll::shim::{rustcoll_datatype, rustcoll_operator};
 
-/// What a datatype's elements are: plain bytes, or one int, or two with gaps, of which the second may lie before the first.
+/// A datatype's elements: plain bytes, or one int, or two ints with gaps, of which the second may lie before the
+/// first.
 #[derive(Debug)]
 pub struct Described {
     layout: Layout,
-    /// Where each piece of data begins and how long it is, in the order in which they travel.
+    /// Where each piece of data begins, and its bytes, in the order of sending.
     pieces: Vec<(isize, usize)>,
 }
 
-/// A datatype.
 #[derive(Clone, Copy, Debug)]
 pub struct Datatype(&'static Described);
 
@@ -41,7 +41,7 @@ impl Described {
         Described { layout: Layout { slots, lower_bound, extent }, pieces }
     }
 
-    /// Bytes of data of an element.
+    /// Returns an element's bytes, without gaps.
     fn size(&self) -> usize {
         self.pieces.iter().map(|piece| piece.1).sum()
     }
@@ -52,7 +52,7 @@ impl Described {
 }
 
 impl Datatype {
-    /// Those of the calls of simulated programs, which have one value in an element, or two.
+    /// Returns the datatypes of simulated programs' calls. An element has one or two values.
     pub fn all() -> [Datatype; 3] {
         [&*INT, &*WITH_GAPS, &*DESCENDING].map(Datatype)
     }
@@ -72,21 +72,21 @@ impl Datatype {
         Datatype(&NUMBER)
     }
 
-    /// The datatype behind a handle; plain bytes where that is NULL.
+    /// Returns the datatype of a handle; plain bytes for NULL.
     ///
     /// # Safety
-    /// The handle is NULL or was given by [`image::Datatype::handle`].
+    /// The handle must be NULL or from [`image::Datatype::handle`].
     pub unsafe fn behind(handle: *const c_void) -> Datatype {
         // SAFETY: by this function's contract it is a static's address.
         unsafe { handle.cast::<Described>().as_ref() }.map_or(Datatype::byte(), Datatype)
     }
 
-    /// Values of an element.
+    /// Returns the number of values in an element.
     pub fn width(self) -> usize {
         self.0.layout.slots.len()
     }
 
-    /// As the library is told of it.
+    /// Describes the datatype to the library.
     pub fn description(self) -> rustcoll_datatype {
         let Described { layout, pieces, .. } = self.0;
         let start = pieces.iter().map(|piece| piece.0).min().expect("an element has data");
@@ -101,10 +101,10 @@ impl Datatype {
         }
     }
 
-    /// The data of so many elements without gaps.
+    /// Returns the elements' data without gaps.
     ///
     /// # Safety
-    /// The elements lie there.
+    /// `count` elements must lie at the address.
     pub unsafe fn packed(self, elements: *const c_void, count: usize) -> Vec<u8> {
         let mut packed = Vec::with_capacity(count * self.0.size());
         self.each_piece(count, |place, bytes| {
@@ -115,10 +115,10 @@ impl Datatype {
         packed
     }
 
-    /// Writes data without gaps to elements, of which there is room for so many; what is left over is dropped. Says whether any was.
+    /// Writes data without gaps to at most `count` elements, and drops the rest. Returns whether there was a rest.
     ///
     /// # Safety
-    /// There is room for the elements.
+    /// There must be room for `count` elements.
     pub unsafe fn unpack(self, mut packed: &[u8], elements: *mut c_void, count: usize) -> bool {
         self.each_piece(count, |place, bytes| {
             let (piece, rest) = packed.split_at(bytes.min(packed.len()));
@@ -129,7 +129,7 @@ impl Datatype {
         !packed.is_empty()
     }
 
-    /// Where the pieces of so many elements begin, relative to the first element's address, and how long they are.
+    /// Calls `take` with each piece's offset from the first element's address, and its length.
     fn each_piece(self, count: usize, mut take: impl FnMut(isize, usize)) {
         if self.0.is_contiguous() {
             return take(self.0.pieces[0].0, count * self.0.size());
@@ -154,10 +154,9 @@ impl image::Datatype for Datatype {
     }
 }
 
-/// An operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// Of a simulated program.
+    /// An operator of a simulated program.
     Of(Arithmetic),
     /// `MPI_MAX` of 64-bit numbers.
     GreaterNumber,
@@ -176,27 +175,26 @@ static OPERATORS: [Operator; 6] = [
 ];
 
 impl Operator {
-    /// Its handle.
     pub fn handle(self) -> *const c_void {
         let kept = OPERATORS.iter().find(|&&kept| kept == self).expect("the operator is among those kept");
         ptr::from_ref(kept).cast()
     }
 
-    /// The operator behind a handle.
+    /// Returns the operator of a handle.
     ///
     /// # Safety
-    /// The handle was given by [`Operator::handle`].
+    /// The handle must be from [`Operator::handle`].
     pub unsafe fn behind(handle: *const c_void) -> Operator {
         // SAFETY: by this function's contract it is a static's address.
         unsafe { *handle.cast::<Operator>() }
     }
 
-    /// Whether it is one of MPI's own.
+    /// Whether MPI defines the operator.
     pub fn is_predefined(self) -> bool {
         if let Operator::Of(arithmetic) = self { arithmetic.is_predefined() } else { true }
     }
 
-    /// As the library is told of it.
+    /// Describes the operator to the library.
     pub fn description(self) -> rustcoll_operator {
         let commutes = if let Operator::Of(arithmetic) = self { arithmetic.commutes() } else { true };
         rustcoll_operator {
@@ -209,7 +207,7 @@ impl Operator {
     /// `target = source ⊕ target`
     ///
     /// # Safety
-    /// So many elements lie in both places.
+    /// Both addresses must hold `count` elements.
     pub unsafe fn reduce(self, source: *const c_void, target: *mut c_void, count: usize, datatype: Datatype) {
         // SAFETY: by this function's contract.
         let (left, mut right) = unsafe { (datatype.packed(source, count), datatype.packed(target, count)) };
@@ -221,7 +219,7 @@ impl Operator {
                     *right = u64::from_ne_bytes(*left).max(u64::from_ne_bytes(*right)).to_ne_bytes();
                 }
             }
-            // Values of an element do not depend on each other in the arithmetic of simulated programs.
+            // The arithmetic of simulated programs combines each value of an element by itself.
             Operator::Of(arithmetic) => {
                 let (left, right) = (left.as_chunks::<4>().0, right.as_chunks_mut::<4>().0);
                 let value = |bytes: &[u8; 4]| i64::from(i32::from_ne_bytes(*bytes));

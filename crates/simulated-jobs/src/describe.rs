@@ -12,27 +12,26 @@ use crate::datatypes::{Datatype, Operator};
 
 use Collective::*;
 
-/// A buffer as MPI is told of it. What there is not is NULL or 0.
+/// MPI's arguments for a buffer. Those that the rank does not have are NULL or 0.
 #[derive(Clone, Copy)]
 pub struct Side {
-    /// Where it begins; or what stands for a call in place.
+    /// The buffer's address, or [`in_place`].
     pub buffer: *const c_void,
     /// Elements of the vector, or of each block.
     pub count: usize,
-    /// What an element is.
     pub datatype: *const c_void,
-    /// Of each block.
+    /// The elements of each block.
     pub counts: *const c_int,
-    /// Of each block, in elements, or in bytes where each block has its datatype.
+    /// The offset of each block, in elements, or in bytes if each block has its own datatype.
     pub displacements: *const c_int,
-    /// The same in bytes.
+    /// The offsets of the blocks in bytes.
     pub offsets: *const isize,
-    /// Of each block.
+    /// The datatype of each block.
     pub datatypes: *const *const c_void,
 }
 
 impl Side {
-    /// A buffer that there is not.
+    /// Returns the arguments of a missing buffer.
     pub fn none(buffer: *const c_void) -> Side {
         Side {
             buffer,
@@ -64,12 +63,12 @@ impl Side {
 
 static IN_PLACE: u8 = 0;
 
-/// What stands for a call in place.
+/// Returns the address that means a call in place.
 pub fn in_place() -> *const c_void {
     (&raw const IN_PLACE).cast()
 }
 
-/// A call in the library's form. It is where it was made, because it points to its own parts.
+/// A call in the library's form. It must not move, because it points to its own parts.
 pub struct Described {
     call: rustcoll_call,
     send: rustcoll_datatype,
@@ -78,7 +77,7 @@ pub struct Described {
 }
 
 impl Described {
-    /// The call on its buffers at a rank.
+    /// Describes a rank's call with its buffers.
     pub fn of_buffers(
         buffers: &mut Buffers<Datatype>,
         operator: Option<Operator>,
@@ -93,7 +92,7 @@ impl Described {
         Described::new(buffers.collective(), rank, buffers.root(), operator, send, recv)
     }
 
-    /// A call at a rank.
+    /// Describes a rank's call.
     pub fn new(
         collective: Collective,
         rank: usize,
@@ -145,7 +144,7 @@ impl Described {
         this
     }
 
-    /// A reduction's vector is described at both of its buffers by what is said of one of them.
+    /// Describes both buffers of a reduction by the arguments of one of them.
     fn describe_reduction(
         &mut self,
         collective: Collective,
@@ -202,7 +201,7 @@ impl Described {
         }
     }
 
-    /// What the library is given.
+    /// Returns the library's argument.
     pub fn call(&self) -> &rustcoll_call {
         &self.call
     }

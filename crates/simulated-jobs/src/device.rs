@@ -1,5 +1,5 @@
-//! Memory of a simulated device. The address that the library is given may not be touched: whoever does ends by a signal. Only
-//! `rustcoll_shim_copy` may read and write there, and the simulated program; both do so at another address of the same memory.
+//! Memory of a simulated device. Access to the library's address of it ends the rank by a signal. Only
+//! `rustcoll_shim_copy` and the simulated program read and write the memory, at another address.
 
 use std::io;
 use std::ptr;
@@ -9,17 +9,17 @@ use expected_results::storage;
 
 use crate::process::process;
 
-/// Some of the device's memory.
+/// A piece of the device's memory.
 #[derive(Debug)]
 pub struct Memory {
-    /// The address that the library is given.
+    /// The library's address.
     address: *mut u8,
-    /// Where the memory can be touched.
+    /// The address at which the memory is accessible.
     twin: *mut u8,
     bytes: usize,
 }
 
-/// Where memory of the device lies, and where it can be touched.
+/// A piece of the device's memory, by its two addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     address: usize,
@@ -28,10 +28,10 @@ pub struct Place {
 }
 
 impl Memory {
-    /// So many bytes, all zero.
+    /// Returns `bytes` zero bytes.
     pub fn new(bytes: usize) -> Memory {
         let bytes = bytes.max(1);
-        // SAFETY: new mappings disturb no other memory. Of a shared one no bytes are moved, which maps it a second time.
+        // SAFETY: new mappings disturb no other memory. `mremap` of 0 bytes maps a shared mapping a second time.
         let (twin, address) = unsafe {
             let (access, flags) =
                 (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
@@ -60,12 +60,13 @@ impl storage::Memory for Memory {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: so many bytes lie there as long as the memory lives, and whoever may write holds it exclusively.
+        // SAFETY: so many bytes lie there until the memory is dropped, and `&mut self` excludes other access while
+        // writing.
         unsafe { slice::from_raw_parts(self.twin, self.bytes) }
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and written.
+        // SAFETY: as above, and the bytes are writable.
         unsafe { slice::from_raw_parts_mut(self.twin, self.bytes) }
     }
 }
@@ -73,7 +74,7 @@ impl storage::Memory for Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         process().device.borrow_mut().retain(|place| place.address != self.address.addr());
-        // SAFETY: both mappings are this one's.
+        // SAFETY: this object made both mappings.
         unsafe {
             libc::munmap(self.address.cast(), self.bytes);
             libc::munmap(self.twin.cast(), self.bytes);
@@ -81,12 +82,12 @@ impl Drop for Memory {
     }
 }
 
-/// Whether an address is one of the device.
+/// Whether an address lies in the device's memory.
 pub fn is_there(address: *const u8) -> bool {
     found(address).is_some()
 }
 
-/// Where what lies at an address can be touched.
+/// Returns where the data of an address is accessible.
 pub fn touchable(address: *mut u8) -> *mut u8 {
     let Some(Place { address: start, twin, .. }) = found(address) else { return address };
     ptr::with_exposed_provenance_mut(twin + (address.addr() - start))

@@ -1,5 +1,5 @@
-//! What MPI does when it duplicates a communicator in the background: the ranks agree on a number by reductions that do not block, of
-//! which each begins when the last one has ended, from within whatever makes progress.
+//! Simulates how MPI duplicates a communicator in the background. The ranks agree on a number by non-blocking
+//! reductions. Each reduction begins once the previous one has ended, from within MPI's progress.
 
 use std::ffi::{c_int, c_void};
 
@@ -15,23 +15,22 @@ use crate::process::{Communicator, process};
 use expected_results::arithmetic::Arithmetic;
 use expected_results::image::Datatype as _;
 
-/// So many reductions follow each other.
+/// Number of consecutive reductions.
 const STAGES: usize = 3;
 
-/// A duplication that is under way.
+/// A duplication in progress.
 pub struct Duplication {
     communicator: &'static Communicator,
-    /// The step that began it.
+    /// The step that began the duplication.
     pub step: usize,
     stage: usize,
     operation: Option<Operation>,
-    /// What this rank proposes, and what they agree on.
+    /// This rank's proposal, and the agreed number.
     numbers: Box<[c_int; 2]>,
     ended: Option<c_int>,
 }
 
 impl Duplication {
-    /// Begins one.
     pub fn begin(communicator: &'static Communicator, step: usize) {
         let mut this = Duplication {
             communicator,
@@ -45,12 +44,12 @@ impl Duplication {
         process().duplications.borrow_mut().push(this);
     }
 
-    /// Goes on with all that are under way.
+    /// Advances all duplications in progress.
     pub fn advance_all() {
         process().duplications.borrow_mut().iter_mut().for_each(Duplication::advance);
     }
 
-    /// The error with which that of a step ended, if it has; it is forgotten then.
+    /// Returns the error with which a step's duplication ended, and forgets it; `None` if it has not ended.
     pub fn ended(step: usize) -> Option<c_int> {
         let mut all = process().duplications.borrow_mut();
         let place = all.iter().position(|one| one.step == step && one.ended.is_some())?;
@@ -73,8 +72,8 @@ impl Duplication {
         }
     }
 
-    /// Ends with an error. The stages that are left get no tags, as in MPI, so that those of this rank's later operations are not those of the
-    /// other ranks'.
+    /// Ends with an error. As in MPI, the remaining stages get no tags, so this rank's later operations have
+    /// other tags than those of the other ranks.
     fn fail(&mut self, error: c_int) {
         board::note_outcome(process().rank, self.step, error);
         self.ended = Some(error);

@@ -1,4 +1,4 @@
-//! What goes wrong at a rank, and when.
+//! What goes wrong on a rank, and when.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -8,18 +8,18 @@ use crate::exit;
 use crate::history::{Fault, FaultKind, History};
 use crate::process::MPI_ERR_OTHER;
 
-/// The faults of a rank that have not come to pass.
+/// The faults of a rank, and its numbers of sends and receives so far.
 pub struct Faults {
     faults: Vec<Fault>,
     sends: Cell<usize>,
     receives: Cell<usize>,
 }
 
-/// How many pieces of temporary memory there are before one is refused. Then there is memory again, so that later calls could go on.
+/// Pieces of temporary memory until one is refused. Later pieces are granted, so that later calls could go on.
 static PIECES: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 impl Faults {
-    /// Those of a rank of a history. From now on memory is refused.
+    /// Returns a rank's faults. From now on, memory is refused as planned.
     pub fn of(history: &History, rank: usize) -> Faults {
         let faults: Vec<Fault> = history.faults.iter().filter(|fault| fault.rank == rank).copied().collect();
         for fault in &faults {
@@ -32,14 +32,14 @@ impl Faults {
         Faults { faults, sends: Cell::new(0), receives: Cell::new(0) }
     }
 
-    /// The error of the next send, if it fails.
+    /// Counts the next send, and returns its error if it fails. The rank may die here.
     pub fn of_send(&self) -> Option<c_int> {
         self.sends.set(self.sends.get() + 1);
         self.die_if_due();
         self.is_due(FaultKind::Send, self.sends.get()).then_some(MPI_ERR_OTHER)
     }
 
-    /// The error of the next receive, if it fails.
+    /// Counts the next receive, and returns its error if it fails.
     pub fn of_receive(&self) -> Option<c_int> {
         self.receives.set(self.receives.get() + 1);
         self.is_due(FaultKind::Receive, self.receives.get()).then_some(MPI_ERR_OTHER)
@@ -56,14 +56,14 @@ impl Faults {
     }
 }
 
-/// Memory to share is a file without a name, which a rank makes or opens.
+/// Shared memory is a file without a name, so a rank that can open no file cannot share memory.
 fn forbid_files() {
     let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the limit is read. It concerns only files that are opened later.
+    // SAFETY: the kernel only reads the limit, which affects only files that are opened later.
     unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) };
 }
 
-/// Whether one more piece of temporary memory is refused.
+/// Whether the next piece of temporary memory is refused.
 pub fn refuses_memory() -> bool {
     let left = PIECES.load(Relaxed);
     if left < usize::MAX {

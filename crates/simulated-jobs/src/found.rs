@@ -1,4 +1,5 @@
-//! Short histories in which something was wrong once and is not found again by a few thousand seeds. Each is run in many orders.
+//! Short histories that once showed a fault, and that a few thousand seeds would not find again. Each runs in many
+//! orders.
 
 use expected_results::arithmetic::Arithmetic;
 use rustcoll::algorithms::{Collective, Dimension, Graph, Neighbours, Stencil};
@@ -7,7 +8,7 @@ use crate::history::{
     Call, Communicator, Deed, Delivery, Fault, FaultKind, History, Setting, Step, Surroundings, Topology,
 };
 
-/// Each history is run in so many orders.
+/// The number of orders of each history.
 const ORDERS: u64 = 200;
 
 const HISTORIES: [fn() -> History; 4] = [
@@ -17,16 +18,16 @@ const HISTORIES: [fn() -> History; 4] = [
     a_rank_fails_whom_the_others_do_not_need,
 ];
 
-/// How many histories there are, in all their orders.
+/// The number of histories, in all their orders.
 pub const NUMBER: u64 = ORDERS * HISTORIES.len() as u64;
 
-/// One of them.
+/// Returns one of these histories.
 pub fn history(number: u64) -> History {
     History { seed: number % ORDERS, ..HISTORIES[(number / ORDERS) as usize]() }
 }
 
-/// A rank has no memory for a first call, which goes by messages, for another rank has no memory to share. Then a second call must not wait
-/// for the first one, at whichever rank and whenever that rank learns that there is no memory to share.
+/// Rank 0 has no memory for a first call, which goes by messages, because rank 3 cannot share memory. A second call
+/// must not wait for the first on any rank, whenever that rank learns that there is no shared memory.
 fn a_rank_refuses_a_call_where_none_shares_memory() -> History {
     let scatter = call(Collective::Scatter);
     let from_the_first = Setting { name: "shared_memory_from".into(), values: vec![1; 4] };
@@ -37,15 +38,16 @@ fn a_rank_refuses_a_call_where_none_shares_memory() -> History {
     )
 }
 
-/// MPI leaves out the rest of its calls where one fails. What it calls at that rank afterwards must not meet these at the other ranks.
+/// After a failed call, MPI makes none of the remaining calls of its duplication. That rank's later calls must not
+/// meet those calls on the other ranks.
 fn a_message_fails_while_mpi_duplicates() -> History {
     let duplicate = || Deed::Duplicate(0);
     let fault = Fault { rank: 3, kind: FaultKind::Receive, after: 0 };
     of_four_ranks([Deed::Make(0), duplicate(), duplicate()], vec![fault])
 }
 
-/// The ranks do not find what their neighbours have in common, for one of them has no memory meanwhile. Its next call that blocks must not receive
-/// what others sent it for that.
+/// The ranks do not find their neighbours' stencil, because rank 3 has no memory meanwhile. Its next blocking
+/// call must not receive what others sent it for the stencil.
 fn a_rank_has_no_memory_to_find_a_stencil() -> History {
     let [neighbours, scan] = [Collective::NeighborAlltoall, Collective::Scan].map(call);
     let fault = Fault { rank: 3, kind: FaultKind::NoMemory, after: 0 };
@@ -58,11 +60,11 @@ fn a_rank_has_no_memory_to_find_a_stencil() -> History {
     history
 }
 
-/// A rank without neighbours fails, so the others go on, and MPI duplicates the communicator. The others' first calls go by messages; that rank must not
-/// look for memory to share, which nobody else does.
+/// A rank without neighbours fails, so the others go on, and MPI duplicates the communicator. The others' first calls
+/// go by messages. The failed rank must not search for memory to share, because no other rank does.
 fn a_rank_fails_whom_the_others_do_not_need() -> History {
     let neighbours = || call(Collective::NeighborAllgather);
-    // Its second message is the last one that it receives while the ranks look for a stencil.
+    // Its second message is the last that it receives while the ranks search for a stencil.
     let fault = Fault { rank: 3, kind: FaultKind::Receive, after: 1 };
     let deeds = [Deed::Make(0), Deed::Block(neighbours()), Deed::Begin(neighbours()), Deed::Duplicate(0)];
     let mut history = of_four_ranks(deeds, vec![fault]);
@@ -74,7 +76,7 @@ fn a_rank_fails_whom_the_others_do_not_need() -> History {
     history
 }
 
-/// A call on that communicator.
+/// Returns a call on communicator 0.
 fn call(collective: Collective) -> Call {
     Call {
         communicator: 0,
@@ -88,7 +90,7 @@ fn call(collective: Collective) -> Call {
     }
 }
 
-/// What four ranks of one node do on a communicator.
+/// Returns a history of four ranks on one node, with one communicator.
 fn of_four_ranks(deeds: impl IntoIterator<Item = Deed>, faults: Vec<Fault>) -> History {
     let ring = vec![Dimension { length: 4, periodic: true }];
     let communicator =

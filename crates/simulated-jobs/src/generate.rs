@@ -1,4 +1,4 @@
-//! Histories, drawn from seeds.
+//! Draws histories from seeds.
 
 use expected_results::arithmetic::Arithmetic;
 use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Neighbours};
@@ -14,17 +14,17 @@ use crate::parameters::Parameter;
 /// The most calls of a history.
 const MOST_CALLS: usize = 16;
 
-/// A call is repeated fewer times, so that algorithms are tried.
+/// A call is repeated fewer times than this. Repetitions let rustcoll try algorithms.
 const MOST_REPETITIONS: usize = 24;
 
-/// Parameters of which each rank may have its own value.
+/// Parameters whose values may differ between ranks.
 const OWN: [&str; 2] = ["scratch_kept", "shared_memory_limit"];
 
-/// The history of a seed.
+/// Returns the history of a seed.
 pub fn history(seed: u64, parameters: &[Parameter]) -> History {
     let mut draw =
         Draw { random: Random(seed), parameters, steps: Vec::new(), theme: Vec::new(), cuts_finely: false };
-    // Small jobs are cheap, and most of what can go wrong goes wrong in them.
+    // Small jobs are cheap, and show most faults.
     let ranks = 2 + draw.below(3) + draw.below(2) * draw.below(MOST_RANKS - 3);
     let surroundings = draw.surroundings(ranks);
     let mut history = History {
@@ -58,7 +58,7 @@ pub fn history(seed: u64, parameters: &[Parameter]) -> History {
     history
 }
 
-/// Calls that block are tried only if they repeat themselves.
+/// Repeats blocking calls, because rustcoll tries algorithms only for repeated calls.
 fn repeated(random: &mut Random, steps: Vec<Step>) -> Vec<Step> {
     let mut numbers = steps.len() as u64..;
     let mut all = Vec::new();
@@ -75,7 +75,7 @@ fn repeated(random: &mut Random, steps: Vec<Step>) -> Vec<Step> {
     all
 }
 
-/// Every third history has a fault, and some of these have two.
+/// Every third history has a fault, and half of these have two.
 fn faults(random: &mut Random, ranks: usize) -> Vec<Fault> {
     const KINDS: [FaultKind; 6] = [
         FaultKind::NoMemory,
@@ -98,9 +98,10 @@ struct Draw<'a> {
     random: Random,
     parameters: &'a [Parameter],
     steps: Vec<Step>,
-    /// The collectives that are called most.
+    /// The most frequent collectives.
     theme: Vec<Collective>,
-    /// Whether vectors are cut into segments or stripes of a few bytes. Then none is long, for there would be thousands of them.
+    /// Whether vectors are cut into segments or stripes of a few bytes. Then vectors are short, because long ones
+    /// would need thousands of them.
     cuts_finely: bool,
 }
 
@@ -179,12 +180,12 @@ impl Draw<'_> {
     fn program(&mut self, history: &History) {
         let made = history.communicators.len();
         self.push(Deed::Make(0));
-        // Not changed later: mock-ups obtain their memory once.
+        // Later changes have no effect: mock-ups obtain their memory once.
         if self.one_in(4) {
             let bytes = self.one_of(&[64, 4096]);
             self.push_setting("mockup_message_bytes", vec![bytes; history.ranks]);
         }
-        // Few histories have calls enough to come to memory by themselves.
+        // Few histories have enough calls to start sharing memory by default.
         if !self.one_in(3) {
             self.push_setting("shared_memory_from", vec![1; history.ranks]);
         }
@@ -210,7 +211,7 @@ impl Draw<'_> {
         self.steps.push(Step { number, deed });
     }
 
-    /// A parameter gets another value.
+    /// Gives a parameter another value.
     fn set(&mut self, ranks: usize) {
         let parameter = match self.one_in(3) {
             true => self.one_of(&MEMORY).to_owned(),
@@ -273,7 +274,7 @@ impl Draw<'_> {
         }
     }
 
-    /// A call that there was before on a communicator; at one rank it may be another one.
+    /// Returns an earlier call on a communicator. One of the ranks may describe it differently.
     fn repeated(&mut self, history: &History, communicator: usize) -> Option<Call> {
         let call = |step: &Step| match &step.deed {
             Deed::Block(call) | Deed::Begin(call) => {
@@ -326,12 +327,12 @@ impl Draw<'_> {
     }
 }
 
-/// Whether MPI lets a collective have but one buffer.
+/// Whether MPI allows the collective in place.
 fn has_in_place(collective: Collective) -> bool {
     !matches!(collective, Collective::Barrier | Collective::Bcast) && collective.cut() != Cut::Edges
 }
 
-/// Parameters of memory and of all collectives.
+/// Parameters for memory, and for all collectives.
 const MEMORY: [&str; 7] = [
     "shared_memory",
     "shared_memory_size",

@@ -1,4 +1,4 @@
-//! What a simulated program does, at all ranks; and how it reads in plain words.
+//! The program of a simulated job, for all ranks, and its description in plain words.
 
 use std::fmt;
 
@@ -7,77 +7,67 @@ use rustcoll::algorithms::{Collective, Cut, Dimension, Graph};
 
 use crate::order::{Act, acts};
 
-/// There are at most so many ranks.
 pub const MOST_RANKS: usize = 9;
 
-/// A history has at most so many steps.
 pub const MOST_STEPS: usize = 256;
 
-/// A job from its beginning to its end. All that happens is a function of it.
+/// A job from beginning to end. It determines everything that happens.
 #[derive(Clone, Debug)]
 pub struct History {
-    /// Draws the data and the order in which ranks run and messages arrive.
+    /// Draws the data, the order in which ranks run, and the order in which messages arrive.
     pub seed: u64,
-    /// Number of ranks.
     pub ranks: usize,
-    /// The MPI and where the ranks are.
+    /// The simulated MPI, and the nodes of the ranks.
     pub surroundings: Surroundings,
-    /// All communicators that the program makes. The first one has all ranks in their order.
+    /// All communicators of the program. The first one has all ranks in order.
     pub communicators: Vec<Communicator>,
-    /// What the program does, in an order in which each rank could do it.
+    /// The program's steps, in an order in which each rank could carry them out.
     pub steps: Vec<Step>,
-    /// What goes wrong.
     pub faults: Vec<Fault>,
 }
 
-/// What the simulated MPI is like.
+/// Properties of the simulated MPI.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
-    /// Of each rank the node.
+    /// The node of each rank.
     pub nodes: Vec<usize>,
-    /// Whether MPI can tell all ranks alike whether there are several nodes.
+    /// Whether MPI can tell all ranks consistently whether there are several nodes.
     pub knows_nodes: bool,
-    /// Whether the library is loaded before the MPI.
+    /// Whether the job runs with the preloaded library.
     pub is_preloaded: bool,
-    /// Messages of up to so many bytes are sent at once; for longer ones a send waits for its receive.
+    /// Up to so many bytes a send is eager; longer sends wait for their receives.
     pub eager: usize,
-    /// Which messages arrive when.
     pub delivery: Delivery,
-    /// A call that need not wait lets others run once in so many times.
+    /// A call that need not wait lets other ranks run once in so many calls.
     pub turns: usize,
-    /// Whether a receive that is given up is so for good, and not still under way.
+    /// Whether a cancelled receive is gone. Otherwise it stays in flight.
     pub cancels: bool,
-    /// Whether a tool counts the calls.
     pub is_watched: bool,
-    /// Whether there is something that serves the calls which the library leaves alone.
+    /// Whether a component below serves the calls that the library does not serve.
     pub has_below: bool,
-    /// Whether some buffers lie on a device.
     pub has_devices: bool,
-    /// Whether algorithms are tried, from the first call on.
+    /// Whether rustcoll tries algorithms, from the first call on.
     pub tunes_online: bool,
-    /// Whether MPI tells the ranks of a communicator that one of them has died, and ends its messages.
+    /// Whether MPI tells a communicator's ranks of a member's death, and ends its messages.
     pub tells_of_failures: bool,
 }
 
-/// Which messages arrive when.
+/// When messages arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// All, whenever somebody else runs.
+    /// All of them, whenever another rank runs.
     AtOnce,
-    /// One now and then.
+    /// One of them now and then.
     Mixed,
-    /// One if no rank can go on.
+    /// One of them if no rank can go on.
     Late,
 }
 
-/// A communicator.
 #[derive(Clone, Debug)]
 pub struct Communicator {
-    /// The numbers of its ranks in the job.
+    /// The ranks' numbers in the job.
     pub members: Vec<usize>,
-    /// Who the neighbours are.
     pub topology: Topology,
-    /// Its info keys and their values.
     pub info: Vec<(String, String)>,
 }
 
@@ -91,13 +81,12 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// A similar one of so many ranks.
+    /// Returns a similar topology of `size` ranks.
     pub fn of_so_many(&self, size: usize) -> Topology {
         let periodic = matches!(self, Topology::Grid(dimensions) if dimensions[0].periodic);
         Topology::Grid(vec![Dimension { length: size, periodic }])
     }
 
-    /// Who the neighbours are.
     pub fn graph(&self) -> Graph {
         match self {
             Topology::Grid(dimensions) => Graph::grid(dimensions),
@@ -106,94 +95,84 @@ impl Topology {
     }
 }
 
-/// Something that the program does, at all ranks that it concerns.
+/// A step of the program, for all ranks that it concerns.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What tells it from others, also from those that are left out to make a history shorter.
+    /// Identifies the step, even after shrinking has removed others.
     pub number: u64,
-    /// What is done.
     pub deed: Deed,
 }
 
-/// What is done in a step.
+/// The action of a step.
 #[derive(Clone, Debug)]
 pub enum Deed {
-    /// The same value is given to a parameter at all ranks; to one of a rank's own, each rank's.
+    /// All ranks set a parameter to the same value, or each rank to its own.
     Set(Setting),
-    /// The ranks of a communicator make it.
+    /// The members of this communicator make it.
     Make(usize),
-    /// The ranks of a communicator free it.
+    /// The members of this communicator free it.
     Free(usize),
-    /// A call that blocks.
+    /// A blocking call.
     Block(Call),
-    /// A call that does not block. Each rank waits for it later.
+    /// A non-blocking call. Each rank waits for it later.
     Begin(Call),
-    /// An operation that can be started again and again.
+    /// Makes a persistent operation.
     Prepare(Call),
-    /// The operation of the step with this number is started. Each rank waits for it later.
+    /// Starts the operation of the step with this number. Each rank waits for it later.
     Start(u64),
-    /// MPI duplicates a communicator in the background: it reduces to all ranks a few times, each time when the last one has ended.
+    /// MPI duplicates this communicator in the background, by a few allreduces that follow each other.
     Duplicate(usize),
 }
 
-/// A parameter and its value.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// Its name.
     pub name: String,
-    /// Its value at each rank.
+    /// The value on each rank.
     pub values: Vec<i32>,
 }
 
-/// A call of a collective, at all ranks of a communicator.
+/// A call of a collective on all ranks of a communicator.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The communicator.
     pub communicator: usize,
-    /// The collective.
     pub collective: Collective,
-    /// The root, where there is one.
+    /// The root's rank in the communicator, or 0 without a root.
     pub root: usize,
-    /// Values of the vector, or of a block, or the most of a block where lengths differ. An even number.
+    /// Values of the vector, or of a block, or of the longest block if lengths differ. An even number.
     pub values: usize,
-    /// Whether there is but one buffer; where there is a root, on the root.
+    /// Whether the call is in place; if it has a root, on the root only.
     pub in_place: bool,
-    /// What a reduction computes.
     pub arithmetic: Arithmetic,
-    /// Draws lengths and datatypes.
+    /// The seed of lengths and datatypes.
     pub shape: u64,
-    /// A rank of the communicator that describes its data by other datatypes, and what draws these.
+    /// A rank of the communicator that describes its data by other datatypes, and their seed.
     pub other: Option<(usize, u64)>,
 }
 
-/// Something that goes wrong at a rank.
+/// A fault of a rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
-    /// The rank, by its number in the job.
+    /// The rank's number in the job.
     pub rank: usize,
-    /// What.
     pub kind: FaultKind,
-    /// How many of the things that can go wrong go well before.
+    /// How many actions of this kind succeed before.
     pub after: usize,
 }
 
-/// What can go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// A piece of temporary memory is refused.
     NoMemory,
-    /// There is no memory to share.
+    /// The rank cannot share memory.
     NothingToShare,
-    /// A send fails.
     Send,
-    /// A receive fails.
     Receive,
     /// The rank dies when it would send or receive.
     Death,
 }
 
 impl Step {
-    /// The communicator that it is about.
+    /// Returns the communicator of the step, if it has one.
     pub fn communicator(&self, history: &History) -> Option<usize> {
         match &self.deed {
             Deed::Set(_) => None,
@@ -207,7 +186,7 @@ impl Step {
 }
 
 impl History {
-    /// The call that a step carries out or begins.
+    /// Returns the call that a step makes, prepares or starts.
     pub fn call_of<'a>(&'a self, step: &'a Step) -> Option<&'a Call> {
         match &step.deed {
             Deed::Block(call) | Deed::Begin(call) | Deed::Prepare(call) => Some(call),

@@ -1,4 +1,4 @@
-//! Runs a history: each rank is a process of its own, forked from this one, which is prepared and small.
+//! Runs a history. Each rank is a process, forked from this small, prepared process.
 
 use std::ptr;
 
@@ -10,10 +10,10 @@ use crate::parameters::Parameter;
 use crate::process::become_rank;
 use crate::rank::Rank;
 
-/// The longest that a rank computes, in seconds.
+/// The most processor time of a rank, in seconds.
 const LONGEST: u64 = 20;
 
-/// Runs a history; what is wrong, if anything is.
+/// Runs a history. Returns what is wrong, if anything is.
 pub fn run(history: &History, parameters: &[Parameter]) -> Option<String> {
     board::with(|board| board.begin(history.ranks, history.steps.len(), history.seed));
     let mut processes: Vec<libc::pid_t> =
@@ -28,14 +28,14 @@ fn fork(history: &History, parameters: &[Parameter], rank: usize) -> libc::pid_t
     // SAFETY: this process has one thread.
     match unsafe { libc::fork() } {
         0 => {
-            // SAFETY: asks that the process end with its parent, and that it do not compute for ever.
+            // SAFETY: the process will end with its parent, and its processor time is limited.
             unsafe {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                // With a signal of its own, before one that is sent for other reasons too.
+                // The soft limit has its own signal, which precedes SIGKILL: that may have other reasons.
                 let limit = libc::rlimit { rlim_cur: LONGEST, rlim_max: 2 * LONGEST };
                 libc::setrlimit(libc::RLIMIT_CPU, &limit);
             }
-            // SAFETY: this process ends before what it was forked with is gone.
+            // SAFETY: this process ends before the forked copies of both are dropped.
             let (history, parameters) = unsafe { (&*ptr::from_ref(history), &*ptr::from_ref(parameters)) };
             board::await_baton(rank);
             become_rank(rank, history);
@@ -46,7 +46,7 @@ fn fork(history: &History, parameters: &[Parameter], rank: usize) -> libc::pid_t
     }
 }
 
-/// Waits until all processes have ended, or one not well; the others are ended then.
+/// Waits until all processes have ended. If one ends badly, kills the others.
 fn wait(processes: &mut Vec<libc::pid_t>) -> End {
     let ranks = processes.clone();
     while !processes.is_empty() {
@@ -68,7 +68,7 @@ fn wait(processes: &mut Vec<libc::pid_t>) -> End {
 
 fn kill(processes: &mut Vec<libc::pid_t>) {
     for process in processes.drain(..) {
-        // SAFETY: the process is a child of this one that nobody has waited for.
+        // SAFETY: the process is a child of this one, and nothing has waited for it.
         unsafe {
             libc::kill(process, libc::SIGKILL);
             libc::waitpid(process, ptr::null_mut(), 0);

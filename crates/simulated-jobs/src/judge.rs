@@ -1,4 +1,4 @@
-//! What is wrong about a job, after its end.
+//! Finds what is wrong with a job after its end.
 
 use rustcoll::shim::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_SUCCESS};
 
@@ -7,19 +7,18 @@ use crate::exit;
 use crate::history::{Deed, FaultKind, History, MOST_RANKS};
 use crate::process::{MPI_ERR_OTHER, MPI_ERR_PROC_FAILED};
 
-/// How the processes of a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All came to their ends.
+    /// All ranks ended well.
     Well,
-    /// One ended with this exit code.
+    /// A rank ended with this exit code.
     Code(i32),
-    /// One ended by a signal.
+    /// This rank ended by this signal.
     Signal(usize, i32),
 }
 
 impl History {
-    /// Whether a rank may get an error.
+    /// Whether a rank may get this error.
     pub fn allows(&self, rank: usize, error: i32) -> bool {
         let has = |kinds: &[FaultKind]| {
             self.faults.iter().any(|fault| fault.rank == rank && kinds.contains(&fault.kind))
@@ -39,11 +38,11 @@ impl History {
     }
 }
 
-/// What is wrong about how a job ended.
+/// Returns what is wrong with a job that ended so, if anything is.
 pub fn judge(history: &History, board: &Board, end: End) -> Option<String> {
     let has_memory_fault = history.faults.iter().any(|fault| fault.kind == FaultKind::NoMemory);
     match end {
-        // Where lengths were exchanged, the library has no other way.
+        // After ranks have exchanged lengths, the library can only end the job.
         End::Code(exit::ENDED_THE_JOB) if has_memory_fault => None,
         End::Signal(rank, signal) => {
             let wrong = board.wrong().unwrap_or_default();
@@ -52,7 +51,7 @@ pub fn judge(history: &History, board: &Board, end: End) -> Option<String> {
         _ if board.wrong().is_some() => board.wrong(),
         End::Code(exit::HUNG) => hung(history, board),
         End::Code(code) => Some(format!("a rank ended with the exit code {code}")),
-        // Ranks that share no memory send messages instead; any other fault makes a difference between them.
+        // Ranks that cannot share memory send messages instead. After any other fault, ranks may differ.
         End::Well if history.faults.iter().all(|fault| fault.kind == FaultKind::NothingToShare) => {
             disagreement(history, board).or_else(|| leftover(board))
         }
@@ -70,7 +69,8 @@ fn standing(board: &Board, rank: usize) -> String {
     }
 }
 
-/// What is wrong if no rank can go on: nothing where each waits for a rank that has failed, or for one that waits so itself.
+/// Returns what is wrong if no rank can go on. Nothing is, if each waits for a rank that failed, or for one that waits
+/// for such a rank.
 fn hung(history: &History, board: &Board) -> Option<String> {
     let waits_for = |rank: usize| match board.standings[rank] {
         Standing::In(place) | Standing::Awaits(place) => Some(place),
@@ -87,7 +87,7 @@ fn hung(history: &History, board: &Board) -> Option<String> {
     let is_excused = |excused: &[usize], place: usize| {
         let Some(communicator) = history.steps[place].communicator(history) else { return false };
         let members = &history.communicators[communicator].members;
-        // Who is told must not wait.
+        // A rank must not wait after MPI has told it of a death.
         let is_told = history.surroundings.tells_of_failures && board.has_died_of(members);
         !is_told && members.iter().any(|&rank| is_excuse(excused, place, rank))
     };
@@ -104,7 +104,7 @@ fn hung(history: &History, board: &Board) -> Option<String> {
     Some(format!("no rank can go on, for step {blamed} does not end: {}", all.join(", ")))
 }
 
-/// What is wrong if ranks differ about a call.
+/// Returns what is wrong if the ranks of a call have different outcomes.
 fn disagreement(history: &History, board: &Board) -> Option<String> {
     (0..history.steps.len()).find_map(|place| {
         let communicator = history.steps[place].communicator(history)?;
@@ -115,7 +115,7 @@ fn disagreement(history: &History, board: &Board) -> Option<String> {
     })
 }
 
-/// What is wrong if messages are left that nobody received.
+/// Returns what is wrong if nobody received a message.
 fn leftover(board: &Board) -> Option<String> {
     let left = board.network.leftover()?;
     Some(format!("a message is left that nobody received: {left:?}"))

@@ -1,6 +1,6 @@
-//! Runs jobs of simulated ranks under hostile orders. Each job, a *history*, is a function of its seed. The real code of the library
-//! is run (`src/mpi`) over an MPI that is simulated here: each rank is a process, one of them runs at a time, and whose turn it is and
-//! which message arrives is drawn.
+//! Runs jobs of simulated ranks in hostile orders. Each job, a *history*, is a function of its seed. The
+//! library's real code (`src/mpi`) runs over a simulated MPI. Each rank is a process, and only one of them
+//! runs at a time. The program draws which rank runs next, and which message arrives.
 //!
 //! ```text
 //! simulated-jobs              runs the histories of the seeds from 0 to 9999
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // What all ranks read and none changes is read before they are forked.
+    // Data that all ranks read is loaded before the fork.
     let parameters = Parameter::all();
     Rules::built_in();
     if let Seeds::One(seed) = seeds {

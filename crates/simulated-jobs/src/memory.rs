@@ -1,5 +1,5 @@
-//! The memory of ranks. The library's temporary memory is aligned to cache lines, and nothing else is: that alone may be refused, for
-//! that alone the library asks without taking it for granted.
+//! The memory of ranks. Only the library's temporary memory is aligned to cache lines. The allocator refuses
+//! only such memory, because only there the library handles a refusal.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
@@ -8,10 +8,10 @@ use crate::faults::refuses_memory;
 
 const LINE: usize = 64;
 
-/// Memory of the system, as far as it is not refused.
+/// The system's allocator, which may refuse.
 pub struct Memory;
 
-// SAFETY: the system's allocator does all but refuse.
+// SAFETY: the system's allocator does everything except refusing.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.align() == LINE && refuses_memory() {

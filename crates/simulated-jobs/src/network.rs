@@ -1,29 +1,27 @@
-//! The messages of a job. They lie in memory that all ranks share, so there is no pointer in them.
+//! The messages of a job. They lie in memory that all ranks share, so they contain no pointers.
 
 use rustcoll::random::Random;
 
 use crate::history::MOST_RANKS;
 
-/// A history sends so many messages at most, and so many bytes in them.
+/// The most messages of a history, and their most bytes together.
 const MOST_MESSAGES: usize = 1 << 17;
 const MOST_BYTES: usize = 1 << 28;
 
 /// The end of a list.
 const NONE: u32 = u32::MAX;
 
-/// What a message is known by.
+/// Identifies a message.
 pub type Number = u32;
 
-/// To whom a message goes, and what it is matched by.
+/// The sender, the receiver, and what matches a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// The sender, by its number in the job.
+    /// The sender's number in the job.
     pub from: usize,
-    /// The receiver, by its number in the job.
+    /// The receiver's number in the job.
     pub to: usize,
-    /// The communicator.
     pub context: u32,
-    /// The tag.
     pub tag: i32,
 }
 
@@ -33,24 +31,24 @@ struct Message {
     start: usize,
     bytes: usize,
     is_taken: bool,
-    /// The one that arrived next at the same rank, of those that nobody has taken.
+    /// The next untaken message that arrived at the same rank.
     next: Number,
 }
 
-/// Messages that arrived at a rank and that nobody has taken, in the order in which they arrived.
+/// Messages that have arrived at a rank and were not yet taken, in the order of arrival.
 #[derive(Clone, Copy)]
 struct Inbox {
     first: Number,
     last: Number,
 }
 
-/// All messages of a job. Those from one rank to another on one communicator do not overtake each other.
+/// All messages of a job. Messages from one rank to another on one communicator do not overtake each other.
 pub struct Network {
     sent: usize,
     used: usize,
     travelling: usize,
     inboxes: [Inbox; MOST_RANKS],
-    /// Those that have not arrived yet, in the order in which they were sent.
+    /// Messages that have not arrived, in the order of sending.
     on_the_way: [Number; MOST_MESSAGES],
     messages: [Message; MOST_MESSAGES],
     bytes: [u8; MOST_BYTES],
@@ -63,7 +61,7 @@ impl Network {
         self.inboxes = [Inbox { first: NONE, last: NONE }; MOST_RANKS];
     }
 
-    /// Sends data without gaps.
+    /// Sends data, and returns the message's number.
     pub fn send(&mut self, envelope: Envelope, data: &[u8]) -> Number {
         let number = self.sent as Number;
         self.bytes[self.used..][..data.len()].copy_from_slice(data);
@@ -76,7 +74,8 @@ impl Network {
         number
     }
 
-    /// Lets a message arrive: the first of a sender, a receiver and a communicator that are drawn. Says whether there was any.
+    /// Lets a message arrive: the first one of a drawn sender, receiver and communicator. Returns whether any was
+    /// travelling.
     pub fn deliver(&mut self, random: &mut Random) -> bool {
         if self.travelling == 0 {
             return false;
@@ -105,7 +104,7 @@ impl Network {
         *last = number;
     }
 
-    /// Takes the message that arrived first of those with an envelope.
+    /// Takes the first message that arrived with this envelope.
     pub fn take(&mut self, envelope: Envelope) -> Option<&[u8]> {
         let (mut before, mut number) = (NONE, self.inboxes[envelope.to].first);
         while number != NONE && self.messages[number as usize].envelope != envelope {
@@ -127,28 +126,25 @@ impl Network {
         Some(self.data(number))
     }
 
-    /// From whom a message goes to whom.
     pub fn envelope(&self, number: Number) -> Envelope {
         self.messages[number as usize].envelope
     }
 
-    /// Whether a message was sent that nobody has taken.
+    /// Whether a message with this envelope was sent and not yet taken.
     pub fn has(&self, envelope: Envelope) -> bool {
         self.messages[..self.sent].iter().any(|message| !message.is_taken && message.envelope == envelope)
     }
 
-    /// Whether the receiver has taken a message.
     pub fn is_taken(&self, number: Number) -> bool {
         self.messages[number as usize].is_taken
     }
 
-    /// The data of a message.
     pub fn data(&self, number: Number) -> &[u8] {
         let Message { start, bytes, .. } = self.messages[number as usize];
         &self.bytes[start..][..bytes]
     }
 
-    /// A message that nobody took.
+    /// Returns the envelope of a message that nobody took.
     pub fn leftover(&self) -> Option<Envelope> {
         let sent = &self.messages[..self.sent];
         sent.iter().find(|message| !message.is_taken).map(|message| message.envelope)

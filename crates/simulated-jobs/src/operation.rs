@@ -1,4 +1,4 @@
-//! Collectives that do not block, as MPI holds them by requests.
+//! Non-blocking and persistent collectives, which MPI holds by requests.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -10,16 +10,16 @@ use crate::board;
 use crate::describe::Described;
 use crate::process::{Communicator, process};
 
-/// A request, which the library completes.
+/// A request. The library completes it.
 #[derive(Default)]
 pub struct Completion {
     error: Cell<Option<c_int>>,
-    /// Where the step is that started the operation.
+    /// The place of the step that started the operation.
     place: Cell<usize>,
 }
 
 impl Completion {
-    /// Completes the request. An error is noted at once: the rank may never come to wait for the operation.
+    /// Completes the request. Notes an error at once, because the rank may never wait for the operation.
     pub fn complete(&self, error: c_int) {
         self.error.set(Some(error));
         if error != RUSTCOLL_SUCCESS {
@@ -28,7 +28,7 @@ impl Completion {
     }
 }
 
-/// An operation of the library's.
+/// An operation of the library.
 pub struct Operation {
     handle: *mut c_void,
     completion: Box<Completion>,
@@ -43,7 +43,7 @@ impl Operation {
     ) -> Result<Operation, c_int> {
         let completion = Box::<Completion>::default();
         let (tag, mut handle) = (communicator.next_tag(), ptr::null_mut());
-        // SAFETY: the state is the communicator's, the call one on it, and the request lives as long as the operation.
+        // SAFETY: the state is the communicator's, the call is for it, and the request lives as long as the operation.
         let status = unsafe {
             rustcoll_prepare(
                 communicator.state.get(),
@@ -62,15 +62,15 @@ impl Operation {
         }
     }
 
-    /// Starts it, in the step at a place; it is not under way.
+    /// Starts the operation in the step at this place. It must not be in flight.
     pub fn start(&self, place: usize) {
         self.completion.error.set(None);
         self.completion.place.set(place);
-        // SAFETY: the operation lives and is not under way.
+        // SAFETY: the operation exists and is not in flight.
         unsafe { rustcoll_operation_start(self.handle) };
     }
 
-    /// The error with which it ended, if it has.
+    /// Returns the error with which the operation ended, if it has.
     pub fn ended(&self) -> Option<c_int> {
         self.completion.error.get()
     }
@@ -78,7 +78,7 @@ impl Operation {
 
 impl Drop for Operation {
     fn drop(&mut self) {
-        // SAFETY: who drops it has waited for it.
+        // SAFETY: the owner has waited for the operation.
         unsafe { rustcoll_operation_free(self.handle) };
     }
 }

@@ -1,4 +1,4 @@
-//! In which order a rank does its part of a history: not the same at all ranks, but none in which ranks wait for each other in a circle.
+//! The order of a rank's steps. It differs between ranks, but never makes ranks wait for each other in a circle.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use expected_results::random::combine;
 
 use crate::history::{Deed, History, Step};
 
-/// The most steps by which an operation begins earlier at a rank than the history says.
+/// The most steps by which a rank begins an operation earlier than the history says.
 const EARLIEST: u64 = 4;
 
 /// The most steps of the history after which a rank waits for an operation.
 const LATEST: u64 = 8;
 
-/// Something that a rank does.
+/// An act of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// The step at this place of the history.
+    /// Does the step at this place of the history.
     Step(usize),
-    /// It waits for the operation that the step at this place began.
+    /// Waits for the operation that the step at this place began.
     Wait(usize),
 }
 
@@ -30,13 +30,13 @@ impl fmt::Display for Act {
     }
 }
 
-/// A number that depends on the history, one of its steps and a rank.
+/// Draws a number from the history, one of its steps and a rank.
 pub fn draw(history: &History, step: &Step, rank: usize, what: u64) -> u64 {
     combine(&[history.seed, step.number, rank as u64, what])
 }
 
-/// What a rank does. It waits for no operation before it has done all that the history says before the wait; what it does early, others
-/// need not have done.
+/// Returns a rank's acts. Before a wait, the rank does all steps that precede the wait in the history. Steps
+/// that it does early may not yet be done on other ranks.
 pub fn acts(history: &History, rank: usize) -> Vec<Act> {
     let order = order(history, rank);
     let (mut acts, mut begun) = (Vec::new(), Vec::new());
@@ -55,8 +55,8 @@ pub fn acts(history: &History, rank: usize) -> Vec<Act> {
     acts
 }
 
-/// The places of the steps of a rank in its own order: operations that do not block begin earlier than the history says, past steps on
-/// other communicators; persistent ones past the starts of other ones, too.
+/// Returns the places of a rank's steps in its own order. Non-blocking operations begin earlier than the
+/// history says, before steps on other communicators. Persistent ones also start before the starts of others.
 fn order(history: &History, rank: usize) -> Vec<usize> {
     let steps = &history.steps;
     let concerns = |place: &usize| match steps[*place].communicator(history) {
@@ -67,7 +67,7 @@ fn order(history: &History, rank: usize) -> Vec<usize> {
     for index in 0..order.len() {
         let step = &steps[order[index]];
         let communicator = step.communicator(history);
-        // Whoever begins something while MPI duplicates the communicator waits for that.
+        // A rank that begins an operation while MPI duplicates the communicator waits for the duplication.
         let duplicates = |place: &usize| {
             matches!(steps[*place].deed, Deed::Duplicate(_))
                 && steps[*place].communicator(history) == communicator

@@ -1,36 +1,34 @@
-//! The parameters of the library, as the simulated MPI lets them be set.
+//! The library's parameters, which the simulated MPI sets.
 
 use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
 
 use rustcoll::shim::{rustcoll_parameter, rustcoll_parameter_get};
 
-/// A parameter that is a word or a number.
+/// A parameter whose value is a word or a number.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name.
     pub name: String,
-    /// How many words it may be.
+    /// Number of words among its values.
     pub words: usize,
-    /// It may be a number from here up, or only a word if that is 0.
+    /// The least number among its values, or 0 if it takes words only.
     pub minimum: i32,
     value: *mut c_int,
 }
 
 impl Parameter {
-    /// All of them.
     pub fn all() -> Vec<Parameter> {
         (0..).map_while(described).flatten().collect()
     }
 
-    /// Sets it in this process.
+    /// Sets the parameter in this process.
     pub fn set(&self, value: i32) {
-        // SAFETY: the library keeps the value there as long as the process lives, and no other thread looks at it.
+        // SAFETY: the library keeps the value there as long as the process lives, and no other thread accesses it.
         unsafe { self.value.write(value) };
     }
 }
 
-/// The parameter of that number, if there are so many; nothing where it is a text.
+/// Returns the parameter with this number; `Some(None)` for a text, `None` beyond the last.
 fn described(index: c_int) -> Option<Option<Parameter>> {
     let mut described = MaybeUninit::<rustcoll_parameter>::uninit();
     // SAFETY: there is room for the description.

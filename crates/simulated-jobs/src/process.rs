@@ -1,4 +1,5 @@
-//! What a simulated rank keeps for itself, and how it waits: its communicators, its requests, and the turns that it gives away.
+//! A simulated rank's own state, and how it waits: its communicators, its requests, and the turns that it gives to
+//! others.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_int, c_void};
@@ -19,23 +20,23 @@ use crate::faults::Faults;
 use crate::history::{Delivery, History, MOST_RANKS, Topology};
 use crate::network::{Envelope, Number};
 
-/// What MPI calls an error that it has no other name for.
+/// MPI's error class for errors without another name.
 pub const MPI_ERR_OTHER: c_int = 15;
 
-/// More communicators than a history has.
+/// No history has so many communicators.
 const MOST_COMMUNICATORS: u32 = 64;
 
 /// The last tag before those of requests.
 pub const LAST_TAG: c_int = Collective::ALL.len() as c_int + 1;
 
-/// What Open MPI calls the error of a message whose other end has died.
+/// Open MPI's error if a message's other end has died.
 pub const MPI_ERR_PROC_FAILED: c_int = 75;
 
-/// So many turns in a row of each rank change nothing only if no rank can ever go on.
+/// If so many consecutive turns of each rank change nothing, no rank can ever go on.
 const QUIET_TURNS: usize = 4;
 
-/// The same where a rank waits for memory that it shares. What the ranks tell each other there nobody else sees, but in each turn one of them
-/// gets past a stripe, of which no vector has more than this: long ones are not cut finely (see `generate`).
+/// Returns the same limit if a rank waits for shared memory. The simulation cannot see what happens there. But in each
+/// turn some rank gets past a stripe, and no vector has more than MOST_STRIPES of them (see `generate`).
 fn quiet_turns_in_memory(history: &History) -> usize {
     const MOST_STRIPES: usize = 500;
     const SHORTEST_STRIPE: usize = 24;
@@ -44,36 +45,34 @@ fn quiet_turns_in_memory(history: &History) -> usize {
     300 + 4 * (longest / SHORTEST_STRIPE).min(MOST_STRIPES)
 }
 
-/// How many turns without any event pass before messages arrive that come late.
+/// Number of turns without an event before late messages arrive.
 const LATE: usize = 2;
 
-/// From so many turns without any event on, the ranks take turns in their order.
+/// After so many turns without an event, the ranks take turns in order.
 const IN_ORDER: usize = 64;
 
-/// A communicator, which the library knows by its address.
+/// A communicator. The library identifies it by its address.
 pub struct Communicator {
-    /// Its number in the history.
     pub context: u32,
-    /// The numbers of its ranks in the job.
+    /// The ranks' numbers in the job.
     pub members: Vec<usize>,
     /// This process's rank.
     pub rank: usize,
-    /// How many operations have had a tag.
+    /// How many operations have got a tag.
     pub tags: Cell<c_int>,
-    /// What the library keeps for it.
+    /// The library's state of the communicator.
     pub state: Cell<*mut c_void>,
-    /// Keys and values.
     pub info: Vec<(CString, CString)>,
     /// Lengths and periods of a grid, or sources and destinations.
     pub topology: [Vec<c_int>; 2],
-    /// Whether that is a grid.
+    /// Whether the topology is a grid.
     pub is_grid: bool,
-    /// What serves the calls that the library leaves alone: the library, on a communicator of its own that nothing is below.
+    /// Serves calls that fall back: the library, on another communicator that has none below.
     pub below: Option<&'static Communicator>,
 }
 
 impl Communicator {
-    /// That of a history at a rank of the job.
+    /// Makes a history's communicator on a rank of the job.
     pub fn new(history: &History, number: usize, process: usize) -> Communicator {
         let made = &history.communicators[number];
         let rank = made.members.iter().position(|&member| member == process).expect("only members make it");
@@ -106,40 +105,40 @@ impl Communicator {
         }
     }
 
-    /// The same ranks on a communicator that has nothing to do with this one.
+    /// Makes a communicator of the same ranks that is independent of the first.
     pub fn apart(history: &History, number: usize, process: usize) -> Communicator {
         let this = Communicator::new(history, number, process);
         Communicator { context: this.context + MOST_COMMUNICATORS, info: Vec::new(), ..this }
     }
 
-    /// Has the library keep a state for it.
+    /// Makes the library's state for the communicator.
     pub fn announce(&self) {
         let serves = [c_int::from(self.below.is_some()); Collective::ALL.len()];
         let below = rustcoll_below { blocking: serves, nonblocking: serves, persistent: serves };
         let (rank, size) = (self.rank as c_int, self.members.len() as c_int);
         let handle = ptr::from_ref(self).cast();
-        // SAFETY: the communicator stays where it is until it is withdrawn.
+        // SAFETY: the communicator does not move until it is withdrawn.
         let state = unsafe { rustcoll_communicator_new(handle, handle, rank, size, 0, self.context, &below) };
         self.state.set(state);
     }
 
-    /// Has the library free that, and the state of what is below.
+    /// Frees that state, and the state of the communicator below.
     pub fn withdraw(&self) {
-        // SAFETY: the state is freed once, and nothing is under way.
+        // SAFETY: the state is freed once, and nothing is in flight.
         unsafe { rustcoll_communicator_free(self.state.get()) };
         if let Some(below) = self.below {
             below.withdraw();
         }
     }
 
-    /// Carries out a call that blocks.
+    /// Makes a blocking call.
     pub fn run(&self, call: &Described) -> c_int {
-        // SAFETY: the state is the communicator's, the call one on it, and no other one runs there that blocks.
+        // SAFETY: the state is the communicator's, the call is for it, and no other blocking call runs there.
         let status = unsafe { rustcoll_run(self.state.get(), call.call()) };
         match self.below {
             Some(below) if status == RUSTCOLL_BELOW => {
                 let status = below.run(call);
-                // SAFETY: what is below has ended the call.
+                // SAFETY: the communicator below has ended the call.
                 unsafe { rustcoll_ended_below(self.state.get()) };
                 status
             }
@@ -147,18 +146,18 @@ impl Communicator {
         }
     }
 
-    /// The tag of one more operation that does not block.
+    /// Returns the tag of the next non-blocking or persistent operation.
     pub fn next_tag(&self) -> c_int {
         self.tags.set(self.tags.get() + 1);
         LAST_TAG + self.tags.get()
     }
 }
 
-/// A message that is under way.
+/// A message in flight.
 pub enum Request {
-    /// It was sent from there; it is complete when the receiver has taken it.
+    /// A send. It is complete once the receiver has taken the message.
     Sent { message: Number, elements: *const c_void, count: usize, datatype: Datatype },
-    /// It is to be received there.
+    /// A receive.
     Posted {
         envelope: Envelope,
         elements: *mut c_void,
@@ -170,18 +169,16 @@ pub enum Request {
 
 /// A simulated rank.
 pub struct Process {
-    /// Its number in the job.
     pub rank: usize,
-    /// What the job does.
     pub history: &'static History,
-    /// What goes wrong here.
+    /// This rank's faults.
     pub faults: Faults,
     quiet_turns_in_memory: usize,
-    /// Receives without their messages, in the order in which they were posted.
+    /// Incomplete receives, in the order of posting.
     pub posted: RefCell<Vec<*mut Request>>,
-    /// Memory of the device, if there is one.
+    /// The device's memory, if there is any.
     pub device: RefCell<Vec<device::Place>>,
-    /// Communicators that MPI duplicates.
+    /// Communicators that MPI is duplicating.
     pub duplications: RefCell<Vec<Duplication>>,
 }
 
@@ -194,17 +191,17 @@ unsafe impl Sync for OneThread {}
 
 static PROCESS: OnceLock<OneThread> = OnceLock::new();
 
-/// This rank.
+/// Returns this rank.
 pub fn process() -> &'static Process {
     let Some(OneThread(process)) = PROCESS.get() else {
-        // Nothing that is prepared before the ranks are forked needs one.
+        // Code before the fork needs no rank.
         abort()
     };
     process
 }
 
 impl Process {
-    /// Whether MPI tells the ranks of a communicator that one of them has died.
+    /// Whether MPI tells the communicator's ranks that a member has died.
     pub fn is_told_of_failure(&self, board: &Board, context: u32) -> bool {
         let members = &self.history.communicators[(context % MOST_COMMUNICATORS) as usize].members;
         self.history.surroundings.tells_of_failures && board.has_died_of(members)
@@ -225,12 +222,11 @@ pub fn become_rank(rank: usize, history: &'static History) {
     assert!(PROCESS.set(OneThread(process)).is_ok(), "a process is one rank");
 }
 
-/// Notes that something has happened.
 pub fn note_event() {
     board::with(|board| board.quiet = 0);
 }
 
-/// Lets others run now and then, though this rank need not wait.
+/// Lets other ranks run now and then, although this rank need not wait.
 pub fn pause() {
     let turns = process().history.surroundings.turns;
     if board::with(|board| board.random.below(turns)) == 0 {
@@ -238,7 +234,7 @@ pub fn pause() {
     }
 }
 
-/// Lets others run, because this rank waits; for memory that it shares, or for messages.
+/// Lets other ranks run, because this rank waits for shared memory or for messages.
 pub fn wait_a_turn(for_memory: bool) {
     board::with(|board| board.wait_for_memory[process().rank] = for_memory);
     give_turn(true);
@@ -263,7 +259,7 @@ fn give_turn(is_waiting: bool) {
         let living: Vec<usize> = board.living().collect();
         let in_memory = living.iter().any(|&rank| board.wait_for_memory[rank]);
         let turns = if in_memory { *quiet_turns_in_memory } else { QUIET_TURNS };
-        // A rank that looks at many messages in its turn gives others many turns meanwhile.
+        // A rank that tests many messages in its turn gives others many turns meanwhile.
         if board.quiet > IN_ORDER && living.iter().all(|&rank| board.quiet_of[rank] > turns) {
             exit::hung();
         }
@@ -278,7 +274,7 @@ fn give_turn(is_waiting: bool) {
     }
 }
 
-/// Ends this rank's part; somebody else goes on.
+/// Ends this rank. Another rank goes on.
 pub fn leave(standing: Standing) {
     let next = board::with(|board| {
         board.standings[process().rank] = standing;
@@ -291,10 +287,10 @@ pub fn leave(standing: Standing) {
     }
 }
 
-/// Takes the messages that have arrived for posted receives.
+/// Takes the arrived messages of posted receives.
 pub fn receive_arrived() {
     process().posted.borrow_mut().retain(|&request| {
-        // SAFETY: posted requests live until they are complete or given up.
+        // SAFETY: posted requests live until they are complete or cancelled.
         let Request::Posted { envelope, elements, count, datatype, error } = (unsafe { &mut *request })
         else {
             return false;
@@ -305,7 +301,7 @@ pub fn receive_arrived() {
                 return Some(MPI_ERR_PROC_FAILED);
             }
             let message = board.network.take(*envelope)?;
-            // SAFETY: whoever posted the receive has room for its elements until it is complete.
+            // SAFETY: the poster of a receive keeps room for its elements until it is complete.
             let is_truncated = unsafe { datatype.unpack(message, *elements, *count) };
             board.quiet = 0;
             Some(if is_truncated { RUSTCOLL_ERR_TRUNCATE } else { RUSTCOLL_SUCCESS })
@@ -315,7 +311,7 @@ pub fn receive_arrived() {
     });
 }
 
-/// Makes progress as MPI does: of messages, and of all that goes on by itself.
+/// Makes progress as MPI does: of messages, of the library, and of duplications.
 pub fn progress() {
     receive_arrived();
     // SAFETY: MPI is initialised.
@@ -323,28 +319,29 @@ pub fn progress() {
     Duplication::advance_all();
 }
 
-/// Replaces libc's function in this program. Only the baton decides which rank runs next, so the system need not look for another process.
+/// Replaces libc's function in this program. The baton decides which rank runs next, so the system need not schedule
+/// another process.
 #[unsafe(no_mangle)]
 extern "C" fn sched_yield() -> c_int {
     0
 }
 
-/// Waits until something is so.
+/// Waits until the condition holds.
 pub fn wait_until(mut is_so: impl FnMut() -> bool) {
     while !is_so() {
-        // What does not block goes through memory only where all ranks see that they are on one node.
+        // Non-blocking operations use shared memory only if all ranks know that they are on one node.
         wait_a_turn(process().history.surroundings.knows_nodes);
         progress();
     }
 }
 
 impl Request {
-    /// The error with which it ended, if it has.
+    /// Returns the error with which the request ended, if it has.
     pub fn ended(&self) -> Option<c_int> {
         match self {
             Request::Posted { error, .. } => *error,
             Request::Sent { message, elements, count, datatype } => {
-                // SAFETY: whoever sends leaves its data alone until the send is complete.
+                // SAFETY: a sender leaves its data alone until the send is complete.
                 let data = unsafe { datatype.packed(*elements, *count) };
                 board::with(|board| {
                     if board.network.data(*message) != data {

@@ -1,4 +1,4 @@
-//! A simulated rank does its part of a history and looks whether every call did what it should.
+//! A simulated rank carries out its part of a history, and checks every call.
 
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,40 +21,39 @@ use crate::parameters::Parameter;
 use crate::process::{Communicator, process, progress, wait_until};
 use crate::shim::IS_SHOWN;
 
-/// In so many steps MPI makes progress once.
+/// MPI makes progress before one in so many steps.
 const PROGRESS: u64 = 3;
 
-/// Once in so many times it frees what it does not need before it prepares something.
+/// Before one in so many preparations, the rank frees operations that it no longer needs.
 const FREES: u64 = 2;
 
-/// What starting an operation comes to that could not be made, or failed before.
+/// The outcome of starting an operation that could not be made, or that failed before.
 const FAILED_BEFORE: c_int = c_int::MAX;
 
-/// An operation with its buffers.
 struct Held {
     /// The number of the step that made it.
     number: u64,
     communicator: usize,
-    /// `None`: a duplication of the communicator.
+    /// `None` for a duplication of the communicator.
     made: Option<(Operation, Buffers<Datatype>)>,
     is_persistent: bool,
-    /// Where the step is that started it, while it is under way.
+    /// The place of the step that started the operation, while it is in flight.
     under_way: Option<usize>,
 }
 
-/// A rank on its way.
+/// A running rank.
 pub struct Rank {
     history: &'static History,
     parameters: &'static [Parameter],
     rank: usize,
     communicators: Vec<Option<(&'static Communicator, Graph)>>,
     held: Vec<Held>,
-    /// The numbers of the persistent operations that it has yet to start.
+    /// The numbers of the persistent operations that it will still start.
     starts: Vec<u64>,
 }
 
 impl Rank {
-    /// One that has done nothing yet.
+    /// Makes a rank that has not done anything.
     pub fn new(history: &'static History, parameters: &'static [Parameter], rank: usize) -> Rank {
         let communicators = history.communicators.iter().map(|_| None).collect();
         let number = |act: &Act| match act {
@@ -68,7 +67,7 @@ impl Rank {
         Rank { history, parameters, rank, communicators, held: Vec::new(), starts }
     }
 
-    /// Does its part to the end.
+    /// Carries out the rank's part to its end.
     pub fn run(mut self) -> ! {
         self.parameter("tune").set(self.history.surroundings.tunes_online.into());
         self.parameter("tune_from").set(1);
@@ -92,7 +91,7 @@ impl Rank {
         }
         self.held.clear();
         (0..self.communicators.len()).for_each(|communicator| self.free(communicator));
-        // SAFETY: nothing is under way.
+        // SAFETY: nothing is in flight.
         unsafe { rustcoll_finish() };
         exit::well()
     }
@@ -106,7 +105,7 @@ impl Rank {
         let step: &'static Step = &self.history.steps[place];
         match &step.deed {
             Deed::Set(setting) => {
-                // Parts of a duplication that begin later would heed it at some ranks only.
+                // Later parts of a duplication would use the new value on some ranks only.
                 self.wait_for(|held| held.made.is_none());
                 self.parameter(&setting.name).set(setting.values[self.rank]);
             }
@@ -138,7 +137,7 @@ impl Rank {
         }
     }
 
-    /// Frees the persistent operations that it never starts again.
+    /// Frees the persistent operations that the rank will not start again.
     fn free_unneeded(&mut self) {
         let Rank { held, starts, .. } = self;
         held.retain(|held| !held.is_persistent || held.under_way.is_some() || starts.contains(&held.number));
@@ -164,7 +163,7 @@ impl Rank {
         }
     }
 
-    /// A communicator and the buffers of a call on it, for the step at a place.
+    /// Returns the communicator and the buffers of a step's call.
     fn buffers(&self, place: usize, call: &Call) -> (&'static Communicator, Buffers<Datatype>) {
         let (communicator, graph) = self.communicators[call.communicator].as_ref().expect("it was made");
         let (rank, size) = (communicator.rank, communicator.members.len());
@@ -176,7 +175,7 @@ impl Rank {
         (communicator, buffers)
     }
 
-    /// What draws the data of a step, the same at all ranks.
+    /// Returns the seed of a step's data, which is the same on all ranks.
     fn seed(&self, place: usize) -> u64 {
         nth(self.history.seed, self.history.steps[place].number)
     }
@@ -192,10 +191,10 @@ impl Rank {
         }
     }
 
-    /// Makes an operation; says whether it could be made.
+    /// Makes an operation; returns whether that succeeded.
     fn prepare(&mut self, place: usize, call: &Call, is_persistent: bool) -> bool {
         let number = self.history.steps[place].number;
-        // A duplication has tags in the order in which its parts begin.
+        // A duplication's parts take their tags when they begin, so the operation must wait for it.
         self.wait_for(|held| held.made.is_none() && held.communicator == call.communicator);
         stand(Standing::In(place));
         let (communicator, mut buffers) = self.buffers(place, call);
@@ -217,7 +216,7 @@ impl Rank {
         true
     }
 
-    /// Starts the operation that a step made, if it could.
+    /// Starts the operation that a step made, unless the step failed.
     fn start(&mut self, place: usize, number: u64) {
         let seed = self.seed(place);
         let Some(held) = self.held.iter_mut().find(|held| held.number == number) else {
@@ -244,7 +243,7 @@ impl Rank {
         });
     }
 
-    /// Waits for operations that are under way.
+    /// Waits for the selected operations that are in flight.
     fn wait_for(&mut self, is_meant: impl Fn(&Held) -> bool) {
         while let Some(index) = self.held.iter().position(|held| held.under_way.is_some() && is_meant(held)) {
             let held = &mut self.held[index];
@@ -270,13 +269,13 @@ impl Rank {
                 None => self.check_error(place, error),
             }
             if error != RUSTCOLL_SUCCESS {
-                // What was given up may still arrive.
+                // Cancelled messages may still arrive.
                 std::mem::forget(held);
             }
         }
     }
 
-    /// Looks whether a call did what it should, and notes what it came to.
+    /// Checks a call's error and result, and notes its outcome.
     fn check(&self, place: usize, status: c_int, buffers: &Buffers<Datatype>) {
         self.check_error(place, status);
         if status != RUSTCOLL_SUCCESS {

@@ -1,18 +1,18 @@
-//! Which histories are run.
+//! Selects the histories to run.
 
 use crate::found;
 use crate::generate;
 use crate::history::History;
 use crate::parameters::Parameter;
 
-/// The histories of seeds, or those that were wrong once.
+/// The histories of seeds, or those in which something was wrong once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seeds {
-    /// This one, which is shown.
+    /// This seed, whose history is shown.
     One(u64),
-    /// From the first one up to the last, which is not among them; without end if there is none.
+    /// From the first seed up to, but not including, the last; endless without a last one.
     Range(u64, Option<u64>),
-    /// Those that were wrong once.
+    /// The histories in which something was wrong once.
     Found,
 }
 
@@ -33,7 +33,7 @@ impl Seeds {
         }
     }
 
-    /// The first seed, and the one past the last.
+    /// Returns the first seed, and the seed after the last.
     pub fn range(self) -> (u64, u64) {
         match self {
             Seeds::One(seed) => (seed, seed + 1),
@@ -42,7 +42,7 @@ impl Seeds {
         }
     }
 
-    /// The history of a seed, or of a number.
+    /// Returns the history of a seed, or the found history with this number.
     pub fn history(self, number: u64, parameters: &[Parameter]) -> History {
         match self {
             Seeds::Found => found::history(number),

@@ -22,7 +22,7 @@ use crate::process::{
 use expected_results::image::Datatype as _;
 
 /// # Safety
-/// The handle is that of a communicator that lives.
+/// The handle must be that of a live communicator.
 unsafe fn communicator<'a>(handle: *const c_void) -> &'a Communicator {
     // SAFETY: by this function's contract.
     unsafe { &*handle.cast::<Communicator>() }
@@ -42,7 +42,8 @@ extern "C" fn rustcoll_shim_send(
     if let Some(error) = process().faults.of_send() {
         return error;
     }
-    // SAFETY: the library passes what its header says: elements of a datatype, a communicator, and room for a request.
+    // SAFETY: the library passes what its header promises: elements of a datatype, a communicator, and room for a
+    // request.
     unsafe {
         let (communicator, datatype) = (communicator(handle), Datatype::behind(datatype));
         let envelope = Envelope {
@@ -126,7 +127,7 @@ extern "C" fn rustcoll_shim_receive_and_wait(
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_wait(handle: *mut *mut c_void) -> c_int {
-    // SAFETY: the library passes an outstanding request.
+    // SAFETY: the library passes a request in flight.
     let request = unsafe { (*handle).cast::<Request>() };
     let mut error = None;
     receive_arrived();
@@ -135,7 +136,7 @@ extern "C" fn rustcoll_shim_wait(handle: *mut *mut c_void) -> c_int {
         error = unsafe { (*request).ended() };
         error.is_some()
     });
-    // SAFETY: nobody else knows the request any more.
+    // SAFETY: nothing else refers to the request any more.
     unsafe {
         drop(Box::from_raw(request));
         *handle = ptr::null_mut();
@@ -147,7 +148,7 @@ extern "C" fn rustcoll_shim_wait(handle: *mut *mut c_void) -> c_int {
 extern "C" fn rustcoll_shim_test(handle: *mut *mut c_void, error: *mut c_int) -> c_int {
     pause();
     receive_arrived();
-    // SAFETY: the library passes an outstanding request, and room for the error.
+    // SAFETY: the library passes a request in flight, and room for the error.
     unsafe {
         let request = (*handle).cast::<Request>();
         let Some(ended) = (*request).ended() else { return 0 };
@@ -159,12 +160,12 @@ extern "C" fn rustcoll_shim_test(handle: *mut *mut c_void, error: *mut c_int) ->
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_abandon(handle: *mut *mut c_void) -> c_int {
-    // SAFETY: the library passes an outstanding request.
+    // SAFETY: the library passes a request in flight.
     unsafe {
         let request = (*handle).cast::<Request>();
         *handle = ptr::null_mut();
         if !process().history.surroundings.cancels {
-            // It goes on, and writes where it was to write.
+            // The receive stays posted, and may still write to its buffer.
             return RUSTCOLL_LOST as c_int;
         }
         process().posted.borrow_mut().retain(|&posted| posted != request);
@@ -175,7 +176,7 @@ extern "C" fn rustcoll_shim_abandon(handle: *mut *mut c_void) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_failure(communicator: *const c_void) -> c_int {
-    // SAFETY: the library passes a communicator that lives.
+    // SAFETY: the library passes a live communicator.
     let context = unsafe { self::communicator(communicator) }.context;
     match board::with(|board| process().is_told_of_failure(board, context)) {
         true => MPI_ERR_PROC_FAILED,
@@ -222,10 +223,11 @@ extern "C" fn rustcoll_shim_copy(
     RUSTCOLL_SUCCESS
 }
 
-/// The elements that some bytes of their data are in, the data of these elements, and where in them the bytes begin.
+/// Returns the elements that contain these bytes of data, the data of these elements, and the offset of the bytes in
+/// it.
 ///
 /// # Safety
-/// The elements are there.
+/// The elements must lie at the address.
 unsafe fn window(
     elements: *const c_void,
     datatype: Datatype,
@@ -281,7 +283,7 @@ extern "C" fn rustcoll_shim_reduce(
     count: usize,
     datatype: *const c_void,
 ) {
-    // SAFETY: the library passes an operator and elements that it is defined on.
+    // SAFETY: the library passes an operator, and elements on which the operator is defined.
     unsafe { Operator::behind(operator).reduce(source, target, count, Datatype::behind(datatype)) };
 }
 
@@ -294,7 +296,7 @@ extern "C" fn rustcoll_shim_reduce_apart(
     count: usize,
     datatype: *const c_void,
 ) -> c_int {
-    // SAFETY: as for `rustcoll_shim_reduce`, the target being apart from both operands.
+    // SAFETY: as for `rustcoll_shim_reduce`; the target does not overlap the operands.
     unsafe {
         let (operator, datatype) = (Operator::behind(operator), Datatype::behind(datatype));
         if !operator.is_predefined() {
@@ -318,7 +320,7 @@ extern "C" fn rustcoll_shim_is_threaded() -> c_int {
     0
 }
 
-/// So that no rank looks long for what another one does: only one runs at a time.
+/// Keeps ranks from spinning for another rank, because only one rank runs at a time.
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_is_crowded() -> c_int {
     1
@@ -339,7 +341,7 @@ extern "C" fn rustcoll_shim_switches() -> *const c_char {
     c"".as_ptr()
 }
 
-/// Collectives among neighbours share the tags of their like, as under Open MPI.
+/// As in Open MPI, a neighbourhood collective has the tag of the corresponding collective.
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_tag(collective: c_int) -> c_int {
     match Collective::ALL[collective as usize] {
@@ -368,10 +370,10 @@ extern "C" fn rustcoll_shim_profile_tag() -> c_int {
     LAST_TAG - 2
 }
 
-/// Nothing has a name here.
+/// Writes an empty name, because nothing has a name here.
 fn write_no_name(name: *mut c_char, length: usize) {
     if length > 0 {
-        // SAFETY: there is room for so many bytes.
+        // SAFETY: there is room for `length` bytes.
         unsafe { name.write(0) };
     }
 }
@@ -427,7 +429,7 @@ extern "C" fn rustcoll_shim_in_place() -> *mut c_void {
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_call(handle: *const c_void, call: *const rustcoll_own_call) -> c_int {
-    // SAFETY: the library passes a communicator that lives and a call on it.
+    // SAFETY: the library passes a live communicator and a call for it.
     unsafe {
         let (communicator, call) = (communicator(handle), &*call);
         let side = |side: &rustcoll_own_side| Side {
@@ -448,7 +450,7 @@ extern "C" fn rustcoll_shim_call(handle: *const c_void, call: *const rustcoll_ow
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_topology(handle: *const c_void, topology: *mut rustcoll_topology) {
-    // SAFETY: the library passes a communicator that lives, and room for the answer.
+    // SAFETY: the library passes a live communicator, and room for the answer.
     unsafe {
         let Communicator { topology: [one, other], is_grid, .. } = communicator(handle);
         let (dimensions, indegree, outdegree) =
@@ -474,7 +476,7 @@ extern "C" fn rustcoll_shim_info(
     key: *mut *const c_char,
     value: *mut *const c_char,
 ) -> c_int {
-    // SAFETY: the library passes a communicator that lives, and room for the answers.
+    // SAFETY: the library passes a live communicator, and room for the answers.
     unsafe {
         let Some((name, content)) = communicator(handle).info.get(number as usize) else { return 0 };
         (*key, *value) = (name.as_ptr(), content.as_ptr());
@@ -491,14 +493,14 @@ extern "C" fn rustcoll_shim_describe(datatype: *const c_void, description: *mut 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_complete(request: *mut c_void, error: c_int) {
     note_event();
-    // SAFETY: the library passes the request of an operation that lives.
+    // SAFETY: the library passes the request of a live operation.
     unsafe { (*request.cast::<Completion>()).complete(error) };
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_spread(handle: *const c_void) -> c_int {
     let surroundings = &process().history.surroundings;
-    // SAFETY: the library passes a communicator that lives.
+    // SAFETY: the library passes a live communicator.
     let members = unsafe { &communicator(handle).members };
     let node = |member: &usize| surroundings.nodes[*member];
     match () {
@@ -512,14 +514,14 @@ extern "C" fn rustcoll_shim_spread(handle: *const c_void) -> c_int {
 extern "C" fn rustcoll_shim_host_name(name: *mut c_char, length: usize) {
     let text = format!("node{}", process().history.surroundings.nodes[process().rank]);
     assert!(text.len() < length, "there is room for the name");
-    // SAFETY: there is room for the name and its end.
+    // SAFETY: there is room for the name and its final zero.
     unsafe {
         ptr::copy_nonoverlapping(text.as_ptr().cast(), name, text.len());
         name.add(text.len()).write(0);
     }
 }
 
-/// Whether what the library logs is shown.
+/// Whether the program prints the library's log.
 pub static IS_SHOWN: AtomicBool = AtomicBool::new(false);
 
 #[unsafe(no_mangle)]
@@ -542,7 +544,7 @@ extern "C" fn rustcoll_shim_abort(_: *const c_void, message: *const c_char) {
     exit::end_the_job(&unsafe { CStr::from_ptr(message) }.to_string_lossy());
 }
 
-/// What the header declares is what is defined here; a difference does not compile.
+/// Does not compile if a definition here differs from its declaration in the header.
 #[allow(dead_code)]
 fn signatures_agree() {
     use rustcoll::shim as header;

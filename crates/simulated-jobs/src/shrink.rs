@@ -1,4 +1,4 @@
-//! Makes a history in which something is wrong shorter, as long as something is.
+//! Makes a faulty history shorter, as long as something is still wrong in it.
 
 use expected_results::arithmetic::Arithmetic;
 
@@ -6,20 +6,20 @@ use crate::history::{Call, Deed, Delivery, History};
 use crate::job;
 use crate::parameters::Parameter;
 
-/// So many other orders are tried of a shorter history: the one in which something was wrong may not be one of it.
+/// The number of orders in which a shorter history runs, because its own order may hide the fault.
 const ORDERS: u64 = 12;
 
-/// So many histories are run at most.
+/// The most runs of histories.
 const MOST_RUNS: usize = 6000;
 
-/// A short history in which something is wrong, and what.
+/// Returns a short faulty history, and what is wrong in it.
 pub fn shrink(history: &History, wrong: String, parameters: &[Parameter]) -> (History, String) {
     let (mut best, mut wrong, mut runs) = (history.clone(), wrong, 0);
     let mut is_shorter = true;
     while is_shorter {
         is_shorter = false;
         for simplify in SIMPLIFICATIONS {
-            // From the end, so that what is left out does not move what is still to be tried.
+            // Goes backwards, so that removed steps do not move those still to try.
             for place in (0..best.steps.len().max(best.ranks)).rev() {
                 let Some(simpler) = simplify(&best, place) else { continue };
                 for order in 0..ORDERS {
@@ -39,7 +39,7 @@ pub fn shrink(history: &History, wrong: String, parameters: &[Parameter]) -> (Hi
     (best, wrong)
 }
 
-/// Makes a history simpler at a place, if it can be made so there.
+/// Returns a history that is simpler at a place, if possible.
 type Simplification = fn(&History, usize) -> Option<History>;
 
 const SIMPLIFICATIONS: [Simplification; 10] = [
@@ -69,7 +69,7 @@ fn without_step(history: &History, place: usize) -> Option<History> {
     (place < history.steps.len()).then(|| without(history, place, 1))
 }
 
-/// Without some steps, and without those on communicators that are not made any more.
+/// Returns the history without some steps, and without steps on communicators that it then no longer makes.
 fn without(history: &History, place: usize, length: usize) -> History {
     let mut shorter = history.clone();
     let end = (place + length).min(shorter.steps.len());

@@ -1,4 +1,4 @@
-//! Runs the histories of many seeds, on each processor one at a time.
+//! Runs the histories of many seeds, one at a time on each processor.
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -13,20 +13,19 @@ use crate::seeds::Seeds;
 use crate::shim;
 use crate::shrink::shrink;
 
-/// How often the number of histories is told.
+/// How often the number of histories is printed.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often is looked whether workers have ended.
+/// How often the program checks whether workers have ended.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the workers share.
 struct Tally {
     next: AtomicU64,
     done: AtomicU64,
     is_wrong: AtomicBool,
 }
 
-/// Runs the histories of seeds until one is wrong, and shows that one; says whether all were right.
+/// Runs the histories until one is wrong, and prints that one. Returns whether all were right.
 pub fn run(seeds: Seeds, parameters: &[Parameter]) -> bool {
     let (first, end) = seeds.range();
     let tally = tally();
@@ -66,7 +65,7 @@ fn fork(processor: usize, seeds: Seeds, tally: &Tally, parameters: &[Parameter])
     match unsafe { libc::fork() } {
         0 => {
             stay_on(processor);
-            // SAFETY: asks that the process end with its parent.
+            // SAFETY: the process will end with its parent.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
             board::make();
             work(seeds, tally, parameters);
@@ -77,9 +76,9 @@ fn fork(processor: usize, seeds: Seeds, tally: &Tally, parameters: &[Parameter])
     }
 }
 
-/// The ranks of a job take turns, which is fastest on one processor.
+/// Pins the process to one processor, because ranks that take turns are fastest there.
 fn stay_on(processor: usize) {
-    // SAFETY: the set may be zero, and is read alone; it does not matter where the process runs.
+    // SAFETY: the set may be zero, and the kernel only reads it. The process may run on any processor.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(processor, &mut set);
@@ -109,7 +108,7 @@ fn work(seeds: Seeds, tally: &Tally, parameters: &[Parameter]) {
     }
 }
 
-/// Whether a worker still runs. One that ended otherwise than by its own will is wrong.
+/// Whether a worker still runs. Notes a fault if it did not end with exit code 0.
 fn is_running(child: libc::pid_t, tally: &Tally) -> bool {
     let mut status = 0;
     // SAFETY: there is room for the status.

@@ -1,8 +1,8 @@
-//! Every call of simulated jobs returns the right result or an error for which there is a reason, and none waits without end.
+//! In simulated jobs, every call must return the right result or a justified error, and no call may hang.
 
 use std::process::Command;
 
-/// `log`: what the library logs, of one seed.
+/// Runs the program. `log` is the library's log level, for a single seed.
 fn simulated_jobs(seeds: &str, log: &str) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simulated-jobs"));
     let output = command.arg(seeds).env("RUSTCOLL_LOG", log).output();

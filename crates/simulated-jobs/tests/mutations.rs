@@ -1,4 +1,4 @@
-//! The known defects that `make check-mutations` puts into the sources fit them.
+//! The known defects that `make check-mutations` inserts must fit the sources.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn every_known_defect_fits_the_sources() {
     }
 }
 
-/// What a hunk takes the place of, with its surroundings.
+/// Returns the lines that a hunk replaces, with their context.
 fn before(hunk: &str) -> String {
     let lines = hunk.lines().skip(1).filter(|line| !line.starts_with('+'));
     lines.map(|line| line.get(1..).unwrap_or_default()).collect::<Vec<_>>().join("\n")

@@ -1,6 +1,6 @@
-//! The protocol of slots in real memory, in all interleavings with a few preemptions and with the reorderings that the memory
-//! model allows: a writer and readers go through more stripes than there are banks. What each atomic access has for an order
-//! is necessary: with a weaker one the model finds a read and a write of a slot that no order keeps apart.
+//! Tests the protocol of slots with loom: all interleavings with up to two preemptions, and all reorderings
+//! that the memory model allows. A writer and readers go through more stripes than there are banks. The
+//! memory order of each atomic access is necessary: with a weaker one, loom finds a data race on a slot.
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, Ordering, Ordering::*};
@@ -12,10 +12,10 @@ use std::sync::atomic::AtomicUsize;
 
 const BANKS: usize = 2;
 
-/// How often anyone looks before giving up, so that all interleavings come to an end.
+/// How often a thread polls before it gives up. The limit makes every interleaving end.
 const LOOKS: usize = 2;
 
-/// How flags and the numbers of ended stripes are accessed.
+/// The memory orders of the accesses to flags and to the numbers of ended stripes.
 #[derive(Clone, Copy)]
 struct Orders {
     raise: Ordering,
@@ -24,23 +24,23 @@ struct Orders {
     see_ended: Ordering,
 }
 
-/// As the component does it.
+/// The memory orders that the component uses.
 const ORDERS: Orders = Orders { raise: Release, see_raised: Acquire, end: Release, see_ended: Acquire };
 
-/// A slot of one bank and its flag.
+/// A slot of one bank, with its flag.
 struct Slot {
     flag: AtomicU64,
     content: UnsafeCell<u64>,
 }
 
-/// What a writer shares with its readers.
+/// The memory that a writer shares with its readers.
 struct Memory {
     banks: [Slot; BANKS],
     ended: Vec<AtomicU64>,
     orders: Orders,
 }
 
-// SAFETY: loom fails where contents are accessed without an order.
+// SAFETY: loom fails if two accesses to a slot's content are not ordered.
 unsafe impl Send for Memory {}
 
 // SAFETY: as above.
@@ -53,7 +53,7 @@ impl Memory {
         Memory { banks: [0, 1].map(slot), ended, orders }
     }
 
-    /// Shows the number of each stripe, as far as it gets.
+    /// Writes the number of each stripe into its slot, until a wait gives up.
     fn write(&self, stripes: u64) {
         let mut turns = Turns::new(BANKS);
         for stripe in 1..=stripes {
@@ -74,7 +74,7 @@ impl Memory {
         self.ended.iter().map(|ended| ended.load(self.orders.see_ended)).min().expect("there are readers")
     }
 
-    /// Reads the number of each stripe, as far as it gets; whether it has read all.
+    /// Reads and checks the number of each stripe, until a wait gives up. Returns whether it has read all.
     fn read(&self, reader: usize, stripes: u64) -> bool {
         let mut turns = Turns::new(BANKS);
         for stripe in 1..=stripes {
@@ -102,7 +102,7 @@ fn comes_true(mut condition: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// Lets so many readers get so many stripes in all ways that there are; in how many of them each got all.
+/// Runs the protocol in all interleavings. Returns in how many of them every reader has read all stripes.
 fn explore(readers: usize, stripes: u64, orders: Orders) -> usize {
     let complete = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&complete);
@@ -118,7 +118,7 @@ fn explore(readers: usize, stripes: u64, orders: Orders) -> usize {
             .collect();
         memory.write(stripes);
         let got_all = reading.into_iter().map(|reader| reader.join().unwrap());
-        // All are waited for.
+        // `fold` joins every reader; `all` would stop at the first that gave up.
         if got_all.fold(true, |all, one| all & one) {
             counted.fetch_add(1, Relaxed);
         }

@@ -1,8 +1,9 @@
 //! Searches for algorithms that are made for one machine and one number of ranks.
 //!
-//! Each attempt makes a *timetable* in which every block gets to every rank as early as it can, and ties are drawn. The simulator prices the best
-//! of them, and the verifier proves what is found: both are the library's own. A search of this kind finds no algorithm for all numbers of ranks, but
-//! it knows nothing of evenness, which the registered ones like: nodes with different numbers of ranks are as good as others.
+//! Each attempt makes a *timetable*: every block gets to every rank as early as possible, and chance decides
+//! ties. rustcoll's simulator prices the best timetables, and its verifier proves the result. The search
+//! finds an algorithm for one number of ranks only. In return, nodes may have different numbers of ranks,
+//! which registered algorithms handle less well.
 
 mod network;
 mod programs;
@@ -16,35 +17,35 @@ use rustcoll::cost::simulation::SimulationError;
 use rustcoll::schedule_file::{Title, file, prove};
 use timetable::Timetable;
 
-/// So many of the attempts are simulated, those that are the fastest by their timetables.
+/// The number of attempts to simulate: those with the fastest timetables.
 const SIMULATED: usize = 48;
 
-/// What is searched for: an allgather of blocks.
+/// A search for an allgather.
 pub struct Search<'a> {
-    /// The number of ranks.
     pub ranks: usize,
     /// Bytes of each block.
     pub bytes: usize,
-    /// The machine, and what it is called.
+    /// The machine and its name.
     pub machine: (&'a Machine, &'a str),
-    /// How many timetables are made.
+    /// The number of timetables to make.
     pub attempts: usize,
 }
 
-/// The best that was found.
+/// The best schedule of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The schedule file.
     pub text: String,
-    /// How many seconds it takes, as simulated.
+    /// The simulated time in seconds.
     pub time: f64,
 }
 
 impl Search<'_> {
-    /// Searches, and tells the observer which part of the work is done. `None` if a single rank has nothing to do.
+    /// Searches, and calls `observe` with the part of the work that is done, from 0 to 1. Returns `None` for
+    /// a single rank.
     ///
     /// # Errors
-    /// If a schedule cannot be simulated on the machine.
+    /// Fails if a schedule cannot be simulated on the machine.
     pub fn run(&self, observe: impl Fn(f64)) -> Result<Option<Found>, SimulationError> {
         let network = Network::new(self.machine.0, self.ranks, self.bytes);
         let mut attempts: Vec<(f64, usize)> = Vec::new();
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
     use rustcoll::cost::simulation::simulate;
 
-    /// Nodes of five ranks and of three; between them messages share a port.
+    /// Nodes of five ranks. With eight ranks, the second node has three. Messages between nodes share a port.
     fn machine() -> Machine {
         let text = "ranks_per_node = 5\n[within]\nlatency = \"1us\"\nbandwidth = \"10GB/s\"\n\
                     [between]\nlatency = \"5us\"\nbandwidth = \"1GB/s\"\nport = \"node\"\n";

@@ -1,8 +1,8 @@
-//! What of a machine decides when a message arrives, as far as a timetable knows it.
+//! The properties of a machine that decide, in a timetable, when a message arrives.
 
 use rustcoll::cost::{Link, Machine, Port};
 
-/// The ranks of a machine and how long a block takes between them.
+/// The nodes of the ranks, and the time that a block takes between two ranks.
 pub struct Network {
     /// The node of each rank.
     pub nodes: Vec<usize>,
@@ -10,19 +10,19 @@ pub struct Network {
     between: Way,
 }
 
-/// What a message of blocks takes.
+/// The cost of a message of several blocks.
 #[derive(Clone, Copy)]
 pub struct Way {
-    /// Seconds until its head is there.
+    /// Seconds until the first byte arrives.
     pub latency: f64,
     /// Seconds for each block.
     pub block: f64,
-    /// Whether the ranks of a node have one port together.
+    /// Whether the ranks of a node share one port.
     pub shares_port: bool,
 }
 
 impl Network {
-    /// That of so many ranks which send blocks of so many bytes.
+    /// The network of `ranks` ranks that send blocks of `bytes` bytes.
     pub fn new(machine: &Machine, ranks: usize, bytes: usize) -> Network {
         let machine = machine.of_job(ranks);
         let nodes = machine.nodes(ranks);
@@ -38,17 +38,15 @@ impl Network {
         }
     }
 
-    /// How many ranks there are.
     pub fn ranks(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether a message leaves its node.
+    /// Whether a message between two ranks leaves its node.
     pub fn is_far(&self, source: usize, target: usize) -> bool {
         self.nodes[source] != self.nodes[target]
     }
 
-    /// From a rank to another one.
     pub fn way(&self, source: usize, target: usize) -> Way {
         if self.is_far(source, target) { self.between } else { self.within }
     }

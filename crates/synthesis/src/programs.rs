@@ -1,11 +1,12 @@
-//! From a timetable to the programs of all ranks.
+//! Turns a timetable into the programs of all ranks.
 
 use crate::timetable::{Timetable, Transfer};
 use rustcoll::schedule::Buffer::{Recv, Send};
 use rustcoll::schedule::{Builder, Message, Post, Schedule};
 use std::collections::BTreeMap;
 
-/// The programs. A rank posts its messages in the order of the timetable, and waits for a block when it is to send it on.
+/// Returns the programs. A rank posts its messages in the order of the timetable. It waits for a block when
+/// it has to send the block on.
 pub fn of(timetable: &Timetable, ranks: usize) -> Vec<Schedule> {
     let mut programs: Vec<Builder> = (0..ranks).map(|rank| Builder::new(rank, ranks, ranks)).collect();
     let mut arriving: Vec<BTreeMap<usize, Post>> = vec![BTreeMap::new(); ranks];

@@ -1,15 +1,16 @@
-//! When which blocks go from which rank to which: each as early as it can.
+//! Timetables: which blocks go from which rank to which, and when. Each message begins as early as possible.
 
 use crate::network::{Network, Way};
 use rustcoll::random::Random;
 
-/// A message takes at most so many blocks; how many is drawn for each timetable.
+/// The most blocks in a message. Each timetable draws one of these limits.
 const MOST_BLOCKS: [usize; 4] = [1, 2, 3, usize::MAX];
 
-/// Between two messages that could begin nearly at the same time, chance decides. So many thousandths of a message's latency count as nearly.
+/// Chance decides between two messages that could begin at nearly the same time. Nearly means: within this
+/// many thousandths of a message's latency.
 const NEARLY: usize = 2000;
 
-/// A message.
+/// A message between two ranks. `start` and `end` are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
     pub source: usize,
@@ -22,22 +23,23 @@ pub struct Transfer {
 /// All messages, in the order in which they begin.
 pub struct Timetable {
     pub transfers: Vec<Transfer>,
-    /// When the last block is where it belongs.
+    /// The time in seconds when the last block arrives.
     pub end: f64,
 }
 
-/// Ports that are busy until some time.
+/// For each port, the time until which it is busy, in each direction.
 struct Ports {
     leaving: Vec<f64>,
     arriving: Vec<f64>,
 }
 
-/// Where blocks are, and until when ports are busy.
+/// Where the blocks are, and until when the ports are busy.
 struct State<'a> {
     network: &'a Network,
-    /// By rank and block: from when on it is there, or on its way; infinite if neither.
+    /// By rank and block: the time of the block's arrival, also if it is still on its way. Infinite if it is
+    /// neither there nor on its way.
     there: Vec<Vec<f64>>,
-    /// By node and block: whether it is there, or on its way.
+    /// By node and block: whether the block is on the node or on its way there.
     on_node: Vec<Vec<bool>>,
     of_ranks: Ports,
     of_nodes: Ports,
@@ -46,7 +48,7 @@ struct State<'a> {
 }
 
 impl Timetable {
-    /// The timetable that a seed draws.
+    /// Draws the timetable of a seed.
     pub fn drawn(network: &Network, seed: u64) -> Timetable {
         let mut state = State::new(network, seed);
         let mut transfers = Vec::new();
@@ -65,7 +67,7 @@ impl Ports {
         Ports { leaving: vec![0.0; number], arriving: vec![0.0; number] }
     }
 
-    /// When a message can begin to pass both.
+    /// Returns the time when a message can begin to pass both ports.
     fn both(&self, source: usize, target: usize, latency: f64) -> f64 {
         self.leaving[source].max(self.arriving[target] - latency)
     }
@@ -93,7 +95,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The message that can begin the earliest. Those between nodes go before others: they take long, and others wait for their blocks.
+    /// Returns the message that can begin the earliest. Messages between nodes have precedence: they take
+    /// long, and other ranks wait for their blocks.
     fn next(&mut self) -> Option<Transfer> {
         let ranks = self.network.ranks();
         let mut best: Option<(f64, Transfer)> = None;
@@ -112,7 +115,8 @@ impl<'a> State<'a> {
         best.map(|(_, transfer)| transfer)
     }
 
-    /// What a rank can send another one, if anything: the blocks that are there the earliest. A block comes to a node once.
+    /// Returns the next message from one rank to another, if there is one: the blocks that the sender has the
+    /// earliest. Each block comes to a node once.
     fn transfer(&self, source: usize, target: usize) -> Option<Transfer> {
         let is_far = self.network.is_far(source, target);
         let comes = |block: usize| match is_far {

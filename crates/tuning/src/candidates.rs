@@ -1,26 +1,26 @@
-//! Contestants that are algorithms of rustcoll, and the parameters beside theirs.
+//! Contestants that are algorithms of rustcoll, and the neighbouring values of their parameters.
 
 use measurements::Contestant;
 use rustcoll::algorithms::{Algorithm, Collective, Parameter, default_radix};
 use rustcoll::atlas::Candidate;
 use rustcoll::selection::Parameters;
 
-/// Radices up to here are tried one by one, or nearly so.
+/// The small radices to try.
 const SMALL_RADICES: [usize; 9] = [2, 3, 4, 5, 6, 7, 8, 10, 12];
 
-/// Larger ones are these times powers of two.
+/// The larger radices to try are these numbers times powers of two.
 const LARGE_RADICES: [usize; 2] = [16, 24];
 
-/// The shortest segment that is tried, in bytes.
+/// The shortest segment to try, in bytes.
 const SHORTEST_SEGMENT: usize = 256;
 
-/// A vector is cut into at most so many segments.
+/// The most segments of a vector.
 const MOST_SEGMENTS: usize = 64;
 
-/// Its default window.
+/// The default window of the algorithms that have one.
 const DEFAULT_WINDOW: usize = 32;
 
-/// The algorithm with these parameters as a contestant.
+/// Returns a candidate as a contestant.
 pub fn contestant(candidate: &Candidate) -> Contestant {
     Contestant {
         component: Contestant::OWN.into(),
@@ -30,7 +30,7 @@ pub fn contestant(candidate: &Candidate) -> Contestant {
     }
 }
 
-/// The algorithm and the parameters of a contestant, if it is an algorithm of rustcoll.
+/// Returns a contestant as a candidate, if it is an algorithm of rustcoll.
 pub fn candidate(collective: Collective, contestant: &Contestant) -> Option<Candidate> {
     let name = contestant.algorithm.as_deref().filter(|_| contestant.is_own())?;
     let algorithm = collective.algorithms().find(|algorithm| algorithm.name == name)?;
@@ -42,7 +42,8 @@ pub fn candidate(collective: Collective, contestant: &Contestant) -> Option<Cand
     Some(Candidate { collective, algorithm, parameters })
 }
 
-/// Where an algorithm stands in the registry, among those of its collective; behind all if it is none of them.
+/// Returns the position of a contestant's algorithm among the registered algorithms of a collective. The
+/// position is behind all of them if the algorithm is not registered.
 pub fn registered_place(collective: Collective, contestant: &Contestant) -> usize {
     let name = contestant.algorithm.as_deref();
     collective
@@ -51,7 +52,7 @@ pub fn registered_place(collective: Collective, contestant: &Contestant) -> usiz
         .unwrap_or_else(|| collective.algorithms().count())
 }
 
-/// All radices that are tried on so many ranks, ascending.
+/// Returns all radices to try on a number of ranks, in ascending order.
 fn radices(ranks: usize) -> Vec<usize> {
     let large = (0..usize::BITS - 5).flat_map(|doubled| LARGE_RADICES.map(|radix| radix << doubled));
     let mut all: Vec<usize> =
@@ -60,8 +61,8 @@ fn radices(ranks: usize) -> Vec<usize> {
     all
 }
 
-/// An algorithm with its defaults, and with everything that a prediction is asked about: all radices, and windows and segments
-/// by powers of two and four.
+/// Returns the candidates of an algorithm to predict; the first one has the default parameters. The others
+/// have all radices, windows that are powers of two, and segments that are powers of four.
 pub fn predicted(
     collective: Collective,
     algorithm: &'static Algorithm,
@@ -92,13 +93,13 @@ fn with(mut parameters: Parameters, parameter: Parameter, value: usize) -> Param
     parameters
 }
 
-/// Whether a vector is cut by segments of so many bytes, and not into too many.
+/// Whether segments of this length cut a vector, and not into too many segments.
 fn is_segment(segment: usize, bytes: usize) -> bool {
     segment >= SHORTEST_SEGMENT && segment < bytes && bytes.div_ceil(segment) <= MOST_SEGMENTS
 }
 
-/// A candidate with one parameter changed by a step: the next smaller and the next larger radix, half and double the segment or the
-/// window. Those of blocks that go through shared memory have no segments of which a step would be known.
+/// Returns the candidates that differ in one parameter by one step: the next smaller or larger radix, or half
+/// or twice the segment or the window. Segments of blocks in shared memory have no steps.
 pub fn neighbours(candidate: &Candidate, ranks: usize, bytes: usize) -> Vec<Candidate> {
     let Candidate { collective, algorithm, parameters } = *candidate;
     let beside = |parameter: Parameter| {

@@ -1,25 +1,26 @@
-//! Which candidate replaces the default choice.
+//! Decides which candidate replaces the default choice.
 
 use crate::candidates::registered_place;
 use crate::statistics::rank_sum;
 use crate::{Chosen, Decision, Tried};
 use measurements::Contestant;
 
-/// Who takes at most so many times the best one's time is as good.
+/// A candidate within this factor of the best time counts as equally good.
 const AS_GOOD: f64 = 1.02;
 
-/// When a candidate replaces the default.
+/// What a candidate must achieve to replace the default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demands {
-    /// The part of the default's time that it must save.
+    /// The part of the default's time that the candidate must save, from 0 to 1.
     pub gain: f64,
-    /// The probability that the times differ by chance must be below this.
+    /// An upper bound for the probability that the times differ by chance.
     pub significance: f64,
 }
 
-/// Chooses in cells of one collective on the same ranks, by ascending bytes. The medians of the jobs' medians count, and all times
-/// of all jobs for the test. Only those count that took part in as many jobs as the default. Of those that are as good as the best
-/// the one that is chosen for the next smaller size is preferred, else the first in the registry, so that rules stay the same.
+/// Chooses a candidate in each cell. The cells are of one collective on the same ranks, by ascending bytes.
+/// Times are medians of the jobs' medians; the test uses all times of all jobs. Only candidates that took
+/// part in as many jobs as the default count. Among equally good candidates, the choice for the next smaller
+/// size wins, then the first in the registry, so that neighbouring sizes share a rule.
 pub fn decide(cells: &mut [Decision], demands: Demands) {
     let mut before: Option<Contestant> = None;
     for cell in cells {
@@ -58,7 +59,7 @@ mod tests {
 
     const DEMANDS: Demands = Demands { gain: 0.1, significance: 0.05 };
 
-    /// Five jobs with three times each, around one time.
+    /// Times near one value, three from each of five jobs.
     fn tried(contestant: &str, seconds: f64) -> Tried {
         let launch =
             |number| [0.99, 1.0, 1.01].map(|factor| seconds * factor + number as f64 * 1e-6).to_vec();

@@ -1,4 +1,4 @@
-//! Who may serve a call, and who has no hope by predictions.
+//! The candidates for a call, and those that predictions exclude.
 
 use crate::candidates::{contestant, predicted};
 use measurements::Contestant;
@@ -10,29 +10,30 @@ use rustcoll::selection::Call;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Other parameters than the default ones must be so much faster to be taken: by this part.
+/// The part of the time that other parameters must save, by prediction, to replace the default parameters.
 const WORTH_NAMING: f64 = 0.01;
 
-/// On more ranks than these only default parameters are predicted: simulations take long, and steps from there find the rest.
+/// On more ranks, only default parameters are predicted, because simulations take long. The search then finds
+/// other parameters by steps.
 const MANY_RANKS: usize = 64;
 
 /// A candidate of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entrant {
-    /// The algorithm, with the parameters by which it is predicted to be the fastest.
+    /// The algorithm with the parameters that are predicted to be the fastest.
     pub contestant: Contestant,
-    /// What it is predicted to take, in seconds; `None` if there is no prediction.
+    /// The predicted time in seconds; `None` if there is no prediction.
     pub predicted: Option<f64>,
 }
 
 /// The candidates of a cell, in the registry's order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Field {
-    /// Those that are measured.
+    /// The candidates to measure.
     pub entrants: Vec<Entrant>,
-    /// Those that are predicted to take too long.
+    /// The candidates with a predicted time that is too long.
     pub hopeless: Vec<Entrant>,
-    /// The least prediction, in seconds.
+    /// The shortest predicted time, in seconds.
     pub least: Option<f64>,
 }
 
@@ -46,8 +47,8 @@ impl Field {
     }
 }
 
-/// The fields of calls that differ in their bytes alone. Who is predicted to take more than `hopeless` times the least is not
-/// measured; who cannot be predicted, as whatever calls other collectives, is.
+/// Returns the fields of calls that differ only in their bytes. A candidate with a prediction of more than `hopeless`
+/// times the shortest one is hopeless. A candidate without a prediction, such as a mock-up, is an entrant.
 pub fn fields(calls: &[Call], machine: &Machine, hopeless: f64) -> Vec<Field> {
     let mut entrants: Vec<Vec<Entrant>> = vec![Vec::new(); calls.len()];
     let Some(first) = calls.first() else { return Vec::new() };
@@ -68,17 +69,17 @@ fn is_sensible(algorithm: &Algorithm, call: &Call) -> bool {
     call.is_served_by(algorithm).is_ok() && !(is_flat && is_for_nodes)
 }
 
-/// Predicts one algorithm.
+/// Predicts the times of one algorithm.
 struct Predictor<'machine> {
     collective: Collective,
     algorithm: &'static Algorithm,
     machine: &'machine Machine,
-    /// They hold for all bytes for which the problem and the stripes are the same.
+    /// By problem and stripe. One simulation serves all sizes that have the same problem and stripe.
     simulations: HashMap<(Problem, Option<usize>), Simulation>,
 }
 
 impl Predictor<'_> {
-    /// With the parameters that make the algorithm fastest; the default ones unless others are worth naming.
+    /// Returns the algorithm with its fastest parameters, or with the default ones unless others save enough.
     fn best(&mut self, ranks: usize, bytes: usize) -> Entrant {
         let mut candidates = predicted(self.collective, self.algorithm, ranks, bytes);
         if ranks > MANY_RANKS {
@@ -95,7 +96,7 @@ impl Predictor<'_> {
         Entrant { contestant: contestant(&best.0), predicted: best.1 }
     }
 
-    /// `None` if this cannot be predicted.
+    /// Returns the predicted time; `None` if there is no prediction.
     fn seconds(&mut self, candidate: &Candidate, ranks: usize, bytes: usize) -> Option<f64> {
         if self.algorithm.is_mock_up() {
             return None;
@@ -145,7 +146,7 @@ mod tests {
             assert!(field.entrants.iter().all(|one| one.predicted.is_none_or(|time| time <= 3.0 * least)));
             assert!(field.hopeless.iter().all(|one| one.predicted.unwrap() > 3.0 * least));
         }
-        // Nobody knows what calls of other collectives cost.
+        // A mock-up has no prediction.
         let unknown: Vec<&Entrant> = short.entrants.iter().filter(|one| one.predicted.is_none()).collect();
         assert_eq!(unknown.len(), 1);
         assert_eq!(unknown[0].contestant.algorithm.as_deref(), Some("alltoall_as_alltoallv"));

@@ -1,22 +1,22 @@
-//! What a tuning gains, as measured cell by cell and as verified afterwards.
+//! The gains of a tuning: as measured cell by cell, and as verified afterwards with the rule file.
 
 use crate::statistics::geometric_mean;
 use crate::{Decision, Tried, Tuning};
 
-/// Times with a rule file as parts of those without it.
+/// Ratios of the times with a rule file to the times without it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gains<'tuning> {
-    /// Each cell that was measured, and its ratio: below 1 the rule file makes it faster.
+    /// Measured cells with their ratios. Below 1, the rule file makes the cell faster.
     pub cells: Vec<(&'tuning Decision, f64)>,
 }
 
 impl Decision {
-    /// How a time compares with that of the default; `None` if one of them was not measured.
+    /// Returns the ratio of a time to the default's time; `None` if one of them was not measured.
     pub fn relative(&self, tried: &Tried) -> Option<f64> {
         Some(tried.median()? / self.default.median()?)
     }
 
-    /// Those that were measured as often as the default, and what was chosen.
+    /// Returns the candidates that were measured in as many jobs as the default, and the chosen one.
     pub fn finalists(&self) -> impl Iterator<Item = &Tried> {
         let chosen = self.chosen.as_ref().map(|chosen| chosen.candidate);
         let launches = self.default.launches.len();
@@ -29,12 +29,12 @@ impl Decision {
             .map(|(_, tried)| tried)
     }
 
-    /// What a rule file was to bring here: 1 where it leaves the default.
+    /// Returns the ratio that the tuning promises for this cell: 1 if it keeps the default.
     pub fn expected_ratio(&self) -> f64 {
         self.chosen.as_ref().map_or(1.0, |chosen| 1.0 - chosen.gain)
     }
 
-    /// What it really brought, if that was measured.
+    /// Returns the ratio that the verification measured, if there was one.
     pub fn verified_ratio(&self) -> Option<f64> {
         let [default, tuned] = self.verified.as_ref()?;
         Some(tuned.median()? / default.median()?)
@@ -42,24 +42,24 @@ impl Decision {
 }
 
 impl Tuning {
-    /// What the choices promise, in all cells.
+    /// Returns the promised ratios of all cells.
     pub fn expected_gains(&self) -> Gains<'_> {
         Gains { cells: self.cells.iter().map(|cell| (cell, cell.expected_ratio())).collect() }
     }
 
-    /// What the rule file really brought, in the cells that were verified.
+    /// Returns the measured ratios of all verified cells.
     pub fn verified_gains(&self) -> Gains<'_> {
         Gains { cells: self.cells.iter().filter_map(|cell| Some((cell, cell.verified_ratio()?))).collect() }
     }
 }
 
 impl<'tuning> Gains<'tuning> {
-    /// The geometric mean of the ratios; `None` without cells.
+    /// Returns the geometric mean of the ratios; `None` without cells.
     pub fn mean(&self) -> Option<f64> {
         geometric_mean(self.cells.iter().map(|(_, ratio)| *ratio))
     }
 
-    /// The cell with the greatest ratio.
+    /// Returns the cell with the greatest ratio.
     pub fn worst(&self) -> Option<(&'tuning Decision, f64)> {
         self.cells.iter().copied().max_by(|(_, one), (_, other)| one.total_cmp(other))
     }

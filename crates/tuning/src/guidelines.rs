@@ -1,5 +1,5 @@
-//! Self-consistent performance guidelines: what an MPI's collectives must not be slower than, since the user could do as much
-//! with other calls (Träff, Gropp and Thakur 2010; Hunold and Carpen-Amarie 2018).
+//! Self-consistent performance guidelines: a collective must not be slower than other calls with which the
+//! user could do the same (Träff, Gropp and Thakur 2010; Hunold and Carpen-Amarie 2018).
 
 use crate::mock_up::MockUp;
 use crate::settings::Setting;
@@ -11,19 +11,18 @@ use rustcoll::selection::quantity;
 /// Kinds of guidelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guideline {
-    /// A collective is not slower than others that do the same together.
+    /// A collective is not slower than a combination of others that does the same.
     Pattern,
-    /// Less data do not take longer than more, of the next larger size that was measured.
+    /// A size does not take longer than the next larger size that was measured.
     Monotony,
-    /// A call is not slower than several of equal parts.
+    /// A call is not slower than several calls with equal parts of its data.
     Split,
 }
 
 impl Guideline {
-    /// All kinds.
     pub const ALL: [Guideline; 3] = [Guideline::Pattern, Guideline::Monotony, Guideline::Split];
 
-    /// What users call it.
+    /// Returns the kind's name for users.
     pub fn name(self) -> &'static str {
         match self {
             Guideline::Pattern => "pattern",
@@ -33,47 +32,45 @@ impl Guideline {
     }
 }
 
-/// What counts as faster.
+/// The limits beyond which a guideline is violated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// So many times the other's median is too slow.
+    /// A median above this factor times the other median is too slow.
     pub factor: f64,
-    /// Differences as great as these must be less probable, were both as fast.
+    /// An upper bound for the probability of such times if both were equally fast.
     pub significance: f64,
 }
 
 impl Default for Limits {
-    /// A tenth slower; one in twenty.
+    /// A tenth slower, with a probability below one in twenty.
     fn default() -> Limits {
         Limits { factor: 1.1, significance: 0.05 }
     }
 }
 
-/// A guideline and what was measured.
+/// A guideline and the measured times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The kind of guideline.
     pub kind: Guideline,
-    /// What should hold: `bcast <= scatter + allgather`, `bcast(8) <= bcast(64)`.
+    /// The relation that should hold: `bcast <= scatter + allgather`, `bcast(8) <= bcast(64)`.
     pub guideline: String,
     /// The collective that should be the faster one.
     pub collective: Collective,
-    /// The number of ranks.
     pub ranks: usize,
     /// The bytes by the collective's measure.
     pub bytes: usize,
-    /// How long it takes, in seconds.
+    /// The collective's time in seconds.
     pub seconds: f64,
-    /// What should not be faster: a contestant, `64 bytes`, `4 calls of 16KiB`.
+    /// The other side of the relation: a contestant, `64 bytes`, `4 calls of 16KiB`.
     pub other: String,
-    /// How long that takes, in seconds.
+    /// The other side's time in seconds.
     pub other_seconds: f64,
-    /// The probability of such times if both were as fast (Wilcoxon's rank-sum test, two-sided).
+    /// The probability of such times if both were equally fast (Wilcoxon's rank-sum test, two-sided).
     pub probability: f64,
 }
 
 impl Comparison {
-    /// How many times as long the collective takes as the other.
+    /// Returns the collective's time as a multiple of the other side's time.
     pub fn ratio(&self) -> f64 {
         self.seconds / self.other_seconds
     }
@@ -83,14 +80,14 @@ impl Comparison {
         self.kind == Guideline::Split && call(self) == call(other)
     }
 
-    /// Whether it takes longer by more than may be, and by more than chance.
+    /// Whether the collective takes too long, and not just by chance.
     pub fn is_violation(&self, limits: Limits) -> bool {
         self.ratio() > limits.factor && self.probability < limits.significance
     }
 }
 
-/// Guidelines of these kinds held against times. Each cell's default is compared with the mock-ups among its candidates, and
-/// with itself in the other cells of its collective on these ranks. In the order of cells; all ways to split a call are among them.
+/// Compares each cell's default with the mock-ups among its candidates, and with the default in the other cells
+/// of its collective on these ranks. The result has the order of the cells, and all ways to split a call.
 pub fn comparisons(cells: &[Decision], kinds: &[Guideline]) -> Vec<Comparison> {
     let settings = Setting::all(cells);
     let compared = |setting: &Setting| -> Vec<Comparison> {
@@ -100,8 +97,8 @@ pub fn comparisons(cells: &[Decision], kinds: &[Guideline]) -> Vec<Comparison> {
     settings.iter().flat_map(compared).collect()
 }
 
-/// Where guidelines do not hold, in the order in which they were compared. Of the ways to split a call that do better the fastest
-/// is told.
+/// Returns the comparisons that violate their guideline, in order. Among several faster ways to split a call,
+/// only the fastest one is returned.
 pub fn violations(compared: &[Comparison], limits: Limits) -> Vec<&Comparison> {
     let mut all: Vec<&Comparison> = Vec::new();
     for one in compared.iter().filter(|one| one.is_violation(limits)) {
@@ -115,7 +112,7 @@ pub fn violations(compared: &[Comparison], limits: Limits) -> Vec<&Comparison> {
 }
 
 impl Decision {
-    /// The mock-ups that were measured here.
+    /// Returns the mock-ups that were measured in this cell.
     pub fn mock_ups(&self) -> impl Iterator<Item = (MockUp, &Tried)> {
         self.candidates.iter().filter_map(|tried| {
             let name = tried.contestant.algorithm.as_deref()?;
@@ -162,7 +159,7 @@ impl Decision {
         format!("{}({})", self.collective.name(), quantity::in_units(self.bytes))
     }
 
-    /// The default against something else that is called so many times; `None` if one of them was not measured.
+    /// Compares the default with `calls` calls of another contestant; `None` if one of them was not measured.
     fn compare(
         &self,
         kind: Guideline,
@@ -233,7 +230,7 @@ mod tests {
             told("bcast(64) <= 4 bcast(16)", 64, "4 calls of 16 bytes 1.25"),
         ];
         assert_eq!(found(&cells, &[Guideline::Split]), expected);
-        // A faster way that may be chance hides none that is sure.
+        // A faster way that may be due to chance does not hide one that is certain.
         let mut uncertain = cells.clone();
         uncertain[0].default.launches = vec![vec![0.5e-3]];
         let sure = [told("bcast(64) <= 4 bcast(16)", 64, "4 calls of 16 bytes 1.25")];

@@ -1,5 +1,5 @@
-//! What measurements say of an MPI's collectives: which algorithm to choose where, and which guidelines they violate. Nothing
-//! is measured here, and nothing depends on when it was.
+//! Evaluates measurements of an MPI library's collectives: which algorithm to choose in each cell, and which
+//! guidelines the collectives violate. This crate measures nothing, and its results do not depend on the time.
 
 #![forbid(unsafe_code)]
 

@@ -1,32 +1,31 @@
-//! Mock-ups: collectives made of others, by the names that PGMPITuneLib gives them (Hunold and Carpen-Amarie 2018).
+//! Mock-ups: collectives made of other collectives, under PGMPITuneLib's names (Hunold and Carpen-Amarie 2018).
 
 use rustcoll::algorithms::Collective;
 
-/// What is between a collective's name and those of what it is made of.
+/// The separator between a collective's name and the names of its parts.
 const AS: &str = "_as_";
 
-/// A collective made of others.
+/// A collective made of other collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MockUp {
-    /// What it computes.
     pub collective: Collective,
-    /// `allreduce_as_reduce_bcast`.
+    /// For example `allreduce_as_reduce_bcast`.
     pub name: &'static str,
 }
 
 impl MockUp {
-    /// Those of a collective that are registered as its algorithms.
+    /// Returns the mock-ups that are registered as algorithms of a collective.
     pub fn all(collective: Collective) -> impl Iterator<Item = MockUp> {
         let registered = collective.algorithms().filter(|algorithm| algorithm.is_mock_up());
         registered.map(move |algorithm| MockUp { collective, name: algorithm.name })
     }
 
-    /// What an algorithm's name says; `None` if it is not made of other collectives.
+    /// Returns the mock-up with this name; `None` if the algorithm is not a mock-up.
     pub fn named(collective: Collective, name: &str) -> Option<MockUp> {
         MockUp::all(collective).find(|mock_up| mock_up.name == name)
     }
 
-    /// The guideline that is violated where it is faster: `allreduce <= reduce + bcast`.
+    /// Returns the guideline that is violated if the mock-up is faster: `allreduce <= reduce + bcast`.
     pub fn guideline(&self) -> String {
         let parts = self.name.split_once(AS).map_or("", |(_, parts)| parts);
         let parts: Vec<&str> = parts.split('_').map(in_full).collect();
@@ -38,7 +37,7 @@ fn without_underscores(collective: Collective) -> String {
     collective.name().replace('_', "")
 }
 
-/// A collective's name as it stands everywhere else.
+/// Returns the usual name, with underscores, of a part of a mock-up's name.
 fn in_full(part: &str) -> &str {
     let found = Collective::ALL.into_iter().find(|collective| without_underscores(*collective) == part);
     match (found, part) {

@@ -1,4 +1,4 @@
-//! What PGMPITuneLib is to do: profiles of the cells in which a mock-up is faster than the default.
+//! Writes profiles for PGMPITuneLib: they name the cells in which a mock-up is faster than the default.
 
 use crate::mock_up::MockUp;
 use crate::settings::Setting;
@@ -7,17 +7,16 @@ use crate::words::on_one_line;
 use crate::{Decision, Limits, Provenance, Tuning};
 use std::fmt::Write;
 
-/// A profile: a collective on a number of ranks.
+/// A profile of one collective on one number of ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// The file's name; PGMPITuneLib reads all of a folder whose names have this ending.
+    /// The file's name. PGMPITuneLib reads all files of a folder that have its suffix, `.prf`.
     pub file: String,
-    /// What stands in it.
     pub text: String,
 }
 
 impl Decision {
-    /// The mock-up that takes least, if the default takes longer by more than the limits allow.
+    /// Returns the fastest mock-up, if the default is slower than the limits allow.
     pub fn best_mock_up(&self, limits: Limits) -> Option<MockUp> {
         let default = self.default.median()?;
         let measured = self.mock_ups().filter_map(|(mock_up, tried)| Some((mock_up, tried, tried.median()?)));
@@ -28,7 +27,8 @@ impl Decision {
     }
 }
 
-/// The profiles of a tuning; of several placements of as many ranks, that with the most ranks on a host.
+/// Returns the profiles of a tuning. If a number of ranks has several placements, the one with the most ranks
+/// on a host counts.
 pub fn profiles(tuning: &Tuning, limits: Limits) -> Vec<Profile> {
     let settings = tuning.settings_by_ranks();
     settings.iter().filter_map(|setting| profile(setting, &tuning.provenance, limits)).collect()
@@ -63,7 +63,7 @@ fn profile(setting: &Setting, provenance: &Provenance, limits: Limits) -> Option
     Some(Profile { file: format!("{}_{}.prf", mpi_name(setting), setting.ranks), text })
 }
 
-/// `MPI_Reduce_scatter_block`
+/// Returns the name of MPI's function, such as `MPI_Reduce_scatter_block`.
 fn mpi_name(setting: &Setting) -> String {
     let (first, others) = setting.collective.name().split_at(1);
     format!("MPI_{}{others}", first.to_ascii_uppercase())
@@ -97,7 +97,7 @@ mod tests {
         let expected = "MPI_Scatter\n4 # ranks\n2 # mock-ups\n1 scatter_as_bcast\n2 scatter_as_scatterv\n\
                         2 # ranges of bytes\n0 32 2\n257 1024 1\n";
         assert!(profiles[1].text.ends_with(expected), "{}", profiles[1].text);
-        // Empty lines are none of a profile.
+        // A profile has no empty lines.
         assert!(profiles[1].text.lines().all(|line| !line.is_empty()));
     }
 

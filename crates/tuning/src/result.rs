@@ -1,47 +1,46 @@
-//! What a tuning comes to.
+//! The result of a tuning.
 
 use crate::statistics::{median, median_of_launches};
 use measurements::Contestant;
 use rustcoll::algorithms::Collective;
 
-/// Who tuned what, where.
+/// The origin of a tuning's measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
     /// The processors, the operating system, the host's name.
     pub machine: String,
-    /// What the MPI library calls itself.
+    /// The MPI library's own name and version.
     pub library: String,
     /// The version of rustcoll.
     pub version: String,
-    /// The day on which it began, as 2026-11-22.
+    /// The day on which the tuning began, such as 2026-11-22.
     pub date: String,
-    /// How jobs were started.
+    /// The command that started the jobs.
     pub launcher: String,
-    /// How many jobs measured the default choice and those that came near it.
+    /// The number of jobs that measured the default choice and the finalists.
     pub launches: usize,
-    /// The rule files that decide by default, if not the default rules.
+    /// The rule files that make the default choice; empty for the default rules.
     pub rules: Vec<String>,
 }
 
 /// The times of one contestant in one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
-    /// The contestant.
     pub contestant: Contestant,
-    /// The algorithm that ran, as far as the component tells.
+    /// The algorithm that ran, if the component reports it.
     pub ran: String,
-    /// Of each job all times, in seconds; by the jobs' numbers, without those in which it did not take part.
+    /// All times of each job in seconds, by job number, without jobs in which the contestant did not take part.
     pub launches: Vec<Vec<f64>>,
 }
 
 impl Tried {
-    /// What counts of its times, in seconds: the median of the jobs' medians. `None` if it was never measured.
+    /// Returns the median of the jobs' medians in seconds; `None` if the contestant was never measured.
     pub fn median(&self) -> Option<f64> {
         let launches = self.measured();
         (!launches.is_empty()).then(|| median_of_launches(&launches))
     }
 
-    /// The least and the greatest of the jobs' medians, in seconds.
+    /// Returns the least and the greatest of the jobs' medians, in seconds.
     pub fn extremes(&self) -> Option<(f64, f64)> {
         let medians = self.measured().into_iter().map(|times| median(&times));
         medians
@@ -49,7 +48,7 @@ impl Tried {
             .reduce(|(least, most), (median, _)| (least.min(median), most.max(median)))
     }
 
-    /// The times of all jobs together, in seconds.
+    /// Returns the times of all jobs together, in seconds.
     pub fn times(&self) -> Vec<f64> {
         self.launches.concat()
     }
@@ -59,59 +58,54 @@ impl Tried {
     }
 }
 
-/// Why a candidate was not measured, or not to the end.
+/// A candidate that was not measured, or not to the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skipped {
-    /// The candidate.
     pub contestant: Contestant,
-    /// The reason: a prediction, a wrong result, a call that hung.
+    /// A prediction, a wrong result, or a call that hung.
     pub reason: String,
 }
 
-/// What replaces the default choice in a cell.
+/// The candidate that replaces the default choice in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// Its place among the candidates.
+    /// Its index in [`Decision::candidates`].
     pub candidate: usize,
-    /// The part of the default's time that it saves, from 0 to 1.
+    /// The part of the default's time that the candidate saves, from 0 to 1.
     pub gain: f64,
-    /// The probability of such times if it were as slow as the default (Wilcoxon's rank-sum test, two-sided).
+    /// The probability of such times if both were equally fast (Wilcoxon's rank-sum test, two-sided).
     pub probability: f64,
 }
 
 /// One cell: a collective, a number of ranks and of bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// The collective.
     pub collective: Collective,
-    /// The number of ranks.
     pub ranks: usize,
-    /// On how many hosts they are.
+    /// The number of hosts.
     pub nodes: usize,
     /// The most ranks on one host.
     pub ranks_per_node: usize,
     /// The bytes by the collective's measure.
     pub bytes: usize,
-    /// What runs without a rule file.
+    /// The choice without the tuned rule file.
     pub default: Tried,
-    /// Everything else that was measured.
+    /// All other contestants that were measured.
     pub candidates: Vec<Tried>,
-    /// What was not.
     pub skipped: Vec<Skipped>,
-    /// What replaces the default, if anything is faster by enough.
+    /// The candidate that replaces the default, if one is fast enough.
     pub chosen: Option<Chosen>,
-    /// The default and the rule file that came of this, in one job, if that was measured.
+    /// The times of the default and of the tuned rule file in one job, if a job measured them.
     pub verified: Option<[Tried; 2]>,
 }
 
-/// All of it.
+/// The whole result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// Who tuned what, where.
     pub provenance: Provenance,
-    /// By collective, ranks and bytes.
+    /// Ordered by collective, ranks and bytes.
     pub cells: Vec<Decision>,
-    /// How many seconds of measuring were saved by candidates that predictions excluded, as estimated.
+    /// The estimated seconds of measuring that predictions saved by excluding candidates.
     pub seconds_saved: f64,
 }
 

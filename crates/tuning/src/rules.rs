@@ -1,4 +1,4 @@
-//! The rule file that a tuning comes to, in rustcoll's own format and for Open MPI alone.
+//! Writes the rule file of a tuning, in rustcoll's own format and for plain Open MPI.
 
 use crate::settings::{Setting, Stretch};
 use crate::words::{on_one_line, percent, probability, time};
@@ -7,19 +7,19 @@ use measurements::Contestant;
 use rustcoll::selection::{Conversion, Measure, RuleErrors, Rules, quantity};
 use std::fmt::Write;
 
-/// What messages call the rules.
+/// The name of the rules in messages.
 const NAME: &str = "rules.toml";
 
-/// What the rules for Open MPI alone leave open.
+/// The comment on cells that the rules for plain Open MPI leave open.
 const LEFT_TO_OPEN_MPI: &str = "\
 # Measured against the default that rules.toml names; where that was kept Open MPI decides by itself, which was not measured.
 ";
 
-/// The keys of conditions that other formats cannot say.
+/// The keys of conditions that other formats cannot express.
 const PLACEMENT: [&str; 2] = ["nodes", "ranks_per_node"];
 
 impl Decision {
-    /// What replaces the default choice here, if it can be said in a rule.
+    /// Returns the contestant that replaces the default choice, if a rule can express it.
     pub fn replacement(&self) -> Option<&Contestant> {
         let contestant = &self.candidates.get(self.chosen.as_ref()?.candidate)?.contestant;
         (contestant.is_own() && contestant.algorithm.is_some()).then_some(contestant)
@@ -27,15 +27,15 @@ impl Decision {
 }
 
 impl Tuning {
-    /// Whether anything is chosen that a rule can say.
+    /// Whether the tuning chose anything that a rule can express.
     pub fn has_rules(&self) -> bool {
         self.settings().iter().any(|setting| !setting.rules().is_empty())
     }
 }
 
 impl Setting<'_> {
-    /// The rules that hold here: what they choose, and for which cells and bytes. Calls without a measure of bytes have one for
-    /// all sizes, if these agree.
+    /// Returns the rules of this setting: their choices, with their cells and bytes. A collective without a
+    /// measure of bytes has one rule, and only if all sizes agree.
     pub fn rules(&self) -> Vec<Stretch<'_, &Contestant>> {
         let mut rules = self.stretches(Decision::replacement);
         if !self.asks_for_bytes() {
@@ -49,8 +49,8 @@ impl Setting<'_> {
     }
 }
 
-/// The rules of a tuning as a file of rustcoll, with comments that tell who measured what. If nothing was chosen there are only
-/// comments.
+/// Returns the rules of a tuning as a rule file, with comments on the measurements. Without a choice, the
+/// file has only comments.
 pub fn rules(tuning: &Tuning) -> String {
     let without = "\n# There are no rules: the default choice stays, and this file changes nothing.\n";
     let rest = if tuning.has_rules() { "" } else { without };
@@ -72,24 +72,26 @@ fn lists(settings: &[Setting]) -> String {
     text
 }
 
-/// The same for Open MPI's tuned component, in numbers; with what that cannot say. Communicators of other sizes are left to
-/// Open MPI.
+/// Returns the rules in the format of Open MPI's tuned component, with notes on what the format cannot
+/// express. Communicators of other sizes are left to Open MPI.
 pub fn tuned_rules(tuning: &Tuning) -> Result<Conversion, RuleErrors> {
     let conversion = anywhere(tuning)?.to_tuned(most_ranks(tuning));
     Ok(Conversion { text: format!("{LEFT_TO_OPEN_MPI}{}", conversion.text), ..conversion })
 }
 
-/// The same for Open MPI 6, in JSON.
+/// Returns the rules in the JSON format of Open MPI 6; otherwise like [`tuned_rules`].
 pub fn open_mpi_rules(tuning: &Tuning) -> Result<Conversion, RuleErrors> {
     Ok(anywhere(tuning)?.to_open_mpi(most_ranks(tuning)))
 }
 
-/// Other formats say of the largest communicators what holds for larger ones: those are to be none that was measured.
+/// Returns one more than the most ranks that were measured. Other formats apply their rules for the most
+/// ranks to all larger communicators as well, so these rules must not come from a measurement.
 fn most_ranks(tuning: &Tuning) -> usize {
     1 + tuning.cells.iter().map(|cell| cell.ranks).max().unwrap_or(0)
 }
 
-/// The rules wherever the ranks are, at the same places in the text as with that condition.
+/// Returns the rules without conditions on the placement of ranks. Lines keep their numbers: a condition
+/// becomes an empty comment.
 fn anywhere(tuning: &Tuning) -> Result<Rules, RuleErrors> {
     let text = head(&tuning.provenance) + &lists(&tuning.settings_by_ranks());
     let asks_for_placement = |line: &str| {
@@ -142,7 +144,7 @@ fn written(setting: &Setting, rule: &Stretch<&Contestant>) -> String {
     text
 }
 
-/// Why a cell's default was replaced.
+/// Returns the reason for a cell's choice, in one line.
 fn reason(cell: &Decision) -> String {
     let bytes = words::bytes(cell.bytes);
     let Some(chosen) = &cell.chosen else { return bytes };
@@ -214,7 +216,7 @@ mod tests {
         text
     }
 
-    /// Few algorithms for each collective, so that neighbouring cells often choose alike.
+    /// Cells with few different algorithms, so that neighbouring cells often choose the same one.
     fn cells(collective: Collective, ranks: usize, random: &mut Rng) -> Vec<Decision> {
         let nodes = *random.choice(&[1, 2, ranks]).unwrap();
         let is_measured = Measure::of(collective) != Measure::Nothing;
@@ -327,7 +329,7 @@ mod tests {
         for cell in &tuning.cells {
             assert_eq!(read.choose(&call(cell)), expected(cell));
         }
-        // Elsewhere one of them must do for all.
+        // Other formats have one rule for all placements.
         assert_eq!(anywhere(&tuning).unwrap().of(Collective::Bcast).len(), 1);
     }
 
@@ -368,7 +370,7 @@ mod tests {
                 let names = [chosen(13, cell.bytes), expected(cell)].map(name);
                 assert_eq!(names[0], names[1], "{}", conversion.text);
             }
-            // Of other communicators nothing was measured.
+            // Communicators of other sizes were not measured.
             assert_eq!([12, 14].map(|ranks| chosen(ranks, 1024)), [Choice::Below; 2], "{}", conversion.text);
             assert_eq!(chosen(13, 1 << 20), Choice::Below, "{}", conversion.text);
         }

@@ -1,9 +1,9 @@
-//! Tunings that nobody measured, for tests.
+//! Made-up tunings for tests.
 
 use crate::{Chosen, Decision, Provenance, Tried, Tuning};
 use rustcoll::algorithms::Collective;
 
-/// A contestant that was measured by three jobs.
+/// A contestant with times from three jobs, near `seconds`.
 pub fn tried(contestant: &str, seconds: f64) -> Tried {
     let times = |noise: f64| (0..10).map(|number| seconds * (noise + f64::from(number) * 0.001)).collect();
     Tried {
@@ -13,7 +13,7 @@ pub fn tried(contestant: &str, seconds: f64) -> Tried {
     }
 }
 
-/// A cell on as many hosts as there are ranks, in which the default was measured alone.
+/// A cell with one rank on each host, in which only the default was measured.
 pub fn decision(collective: Collective, ranks: usize, bytes: usize) -> Decision {
     Decision {
         collective,
@@ -30,13 +30,13 @@ pub fn decision(collective: Collective, ranks: usize, bytes: usize) -> Decision 
 }
 
 impl Decision {
-    /// With a candidate that takes this part of the default's time.
+    /// Adds a candidate that takes this part of the default's time.
     pub fn with(mut self, contestant: &str, part: f64) -> Decision {
         self.candidates.push(tried(contestant, part * 1e-3));
         self
     }
 
-    /// With the last candidate chosen.
+    /// Chooses the last candidate.
     pub fn choosing_it(mut self) -> Decision {
         let candidate = self.candidates.len() - 1;
         let gain = 1.0 - self.candidates[candidate].median().unwrap() / self.default.median().unwrap();
@@ -45,7 +45,7 @@ impl Decision {
     }
 }
 
-/// With texts that must not break what they are written into.
+/// A tuning whose texts contain characters that must be escaped in output files.
 pub fn tuning(cells: Vec<Decision>) -> Tuning {
     let provenance = Provenance {
         machine: "a host <of> \"many\" & more".into(),

@@ -1,37 +1,35 @@
-//! The cells of a tuning in order: on which ranks a collective was measured, and where neighbouring sizes have something in
-//! common.
+//! The cells of a tuning in order, grouped by collective and placement of ranks, and ranges of neighbouring
+//! sizes that have something in common.
 
 use crate::{Decision, Tuning};
 use rustcoll::algorithms::Collective;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// Calls of so many bytes take as long as shorter ones.
+/// Calls of up to this many bytes take about the same time as shorter calls.
 const SHORT: usize = 64;
 
-/// A collective on some ranks.
+/// A collective on one placement of ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting<'tuning> {
-    /// The collective.
     pub collective: Collective,
-    /// The number of ranks.
     pub ranks: usize,
-    /// On how many hosts they are; 0 if that is not known.
+    /// The number of hosts; 0 if it is not known.
     pub nodes: usize,
-    /// The most ranks on one host; 0 if that is not known.
+    /// The most ranks on one host; 0 if it is not known.
     pub ranks_per_node: usize,
-    /// What was measured there, one cell at least, by ascending bytes.
+    /// The measured cells, at least one, by ascending bytes.
     pub cells: Vec<&'tuning Decision>,
 }
 
-/// Neighbouring sizes for which the same holds.
+/// Neighbouring sizes that have the same value of some property, for example the same choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch<'tuning, Held> {
-    /// What holds.
+    /// The common value.
     pub held: Held,
-    /// Where it does, one cell at least.
+    /// The cells with this value, at least one.
     pub cells: Vec<&'tuning Decision>,
-    /// The bytes of these cells and of what is near them.
+    /// The bytes of these cells and of the unmeasured sizes near them.
     pub bytes: RangeInclusive<usize>,
 }
 
@@ -42,12 +40,12 @@ fn place(cell: &Decision) -> CellKey {
 }
 
 impl Tuning {
-    /// On which ranks its collectives were measured: by collective and ranks, and those with many ranks on a host before those with few.
+    /// Returns the settings by collective and ranks. Those with more ranks on a host come first.
     pub fn settings(&self) -> Vec<Setting<'_>> {
         Setting::all(&self.cells)
     }
 
-    /// The same, but of several placements of as many ranks only that with the most ranks on a host.
+    /// Returns one setting for each collective and number of ranks: the one with the most ranks on a host.
     pub fn settings_by_ranks(&self) -> Vec<Setting<'_>> {
         let mut settings = self.settings();
         settings.dedup_by_key(|setting| (setting.collective, setting.ranks));
@@ -56,7 +54,7 @@ impl Tuning {
 }
 
 impl<'tuning> Setting<'tuning> {
-    /// Those of some cells, in order; of several cells that differ in nothing the first counts.
+    /// Returns the settings of some cells, in order. Among several cells with equal keys, the first counts.
     pub fn all(cells: &'tuning [Decision]) -> Vec<Self> {
         let mut cells: Vec<&Decision> = cells.iter().collect();
         cells.sort_by_key(|cell| (place(cell), cell.bytes));
@@ -69,8 +67,9 @@ impl<'tuning> Setting<'tuning> {
         Setting { collective, ranks, nodes, ranks_per_node, cells: cells.to_vec() }
     }
 
-    /// Where something holds, from the fewest bytes to the most. The border between two sizes is their geometric mean. Of what is above the
-    /// largest nothing is known, and of what is far below the smallest.
+    /// Returns the stretches of sizes with equal values of `held`, by ascending bytes, without those of
+    /// `None`. The border between two sizes is their geometric mean. Sizes above the largest or far below the
+    /// smallest are left out.
     pub fn stretches<Held: PartialEq>(
         &self,
         held: impl Fn(&'tuning Decision) -> Option<Held>,
@@ -97,7 +96,7 @@ impl<'tuning, Held> Stretch<'tuning, Held> {
         self.bytes = *self.bytes.start()..=cell.bytes;
     }
 
-    /// Has it end where that of a larger size begins; returns its last bytes.
+    /// Ends this stretch where the next one begins. Returns its last bytes.
     fn end_before(&mut self, next: &Decision) -> usize {
         let last = border(*self.bytes.end(), next.bytes);
         self.bytes = *self.bytes.start()..=last;
@@ -105,12 +104,12 @@ impl<'tuning, Held> Stretch<'tuning, Held> {
     }
 }
 
-/// The fewest bytes for which the smallest size stands: all of them if it is short, else half of it.
+/// Returns the fewest bytes that the smallest size represents: 0 if it is short, otherwise half of it.
 fn least(smallest: usize) -> usize {
     if smallest <= SHORT { 0 } else { smallest.div_ceil(2) }
 }
 
-/// The last bytes on the side of the smaller of two sizes.
+/// Returns the last bytes on the smaller size's side of the border between two sizes.
 fn border(smaller: usize, larger: usize) -> usize {
     (smaller as u128 * larger as u128).isqrt() as usize
 }
@@ -141,7 +140,7 @@ mod tests {
         assert_eq!(found, [(bcast, 4, 1, 1), (bcast, 8, 4, 1), (bcast, 8, 1, 2), (scan, 4, 1, 1)]);
     }
 
-    /// The stretches of cells of these sizes, of which each holds something or not.
+    /// The stretches of cells with these sizes and values.
     fn stretches(sizes: &[(usize, Option<char>)]) -> Vec<(char, RangeInclusive<usize>)> {
         let cells = sizes.iter().map(|(bytes, _)| decision(Collective::Bcast, 4, *bytes)).collect();
         let tuning = tuning(cells);
@@ -158,7 +157,7 @@ mod tests {
         assert_eq!(stretches(&[(8, None), (32, b)]), [('b', 17..=32)]);
         assert_eq!(stretches(&[(0, a), (1, b), (2, a)]), [('a', 0..=0), ('b', 1..=1), ('a', 2..=2)]);
         assert_eq!(stretches(&[(8, None)]), []);
-        // Nothing is known of calls that are far shorter.
+        // A stretch does not cover calls that are far shorter than the smallest size.
         assert_eq!(stretches(&[(64, a)]), [('a', 0..=64)]);
         assert_eq!(stretches(&[(40_000, a), (80_000, None)]), [('a', 20_000..=56_568)]);
         let (near, far) = (usize::MAX - 1, usize::MAX);

@@ -1,56 +1,57 @@
-//! What many times have in common, and whether they differ.
+//! Statistics of measured times, and a test whether two samples differ.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// The number below which a part of sorted numbers lies, between two of them if need be. There is one at least.
+/// Returns the quantile of sorted numbers, interpolated between two of them. `part` is from 0 to 1. Panics if
+/// there are no numbers.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     below + (above - below) * place.fract()
 }
 
-/// The quartiles of numbers of which there is one at least; the second one is the median.
+/// Returns the three quartiles; the second one is the median. Panics if there are no numbers.
 pub fn quartiles(numbers: impl IntoIterator<Item = f64>) -> [f64; 3] {
     let mut sorted: Vec<f64> = numbers.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
     [0.25, 0.5, 0.75].map(|part| quantile(&sorted, part))
 }
 
-/// The median of numbers of which there is one at least.
+/// Returns the median. Panics if there are no numbers.
 pub fn median(numbers: &[f64]) -> f64 {
     Summary::of(numbers.iter().copied()).median
 }
 
-/// The middle of times, and how far the middle half of them spreads.
+/// The median of times, and the spread of their middle half.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// The median.
     pub median: f64,
-    /// From the first to the third quartile.
+    /// The distance from the first to the third quartile.
     pub spread: f64,
 }
 
 impl Summary {
-    /// Of numbers of which there is one at least.
+    /// Summarises numbers. Panics if there are none.
     pub fn of(numbers: impl IntoIterator<Item = f64>) -> Summary {
         let [first, median, third] = quartiles(numbers);
         Summary { median, spread: third - first }
     }
 
-    /// Of the times of several jobs, of which there is one at least: the median of their medians, and how far the middle half
-    /// of all times spreads. Jobs differ from each other by more than the calls of a job.
+    /// Summarises the times of several jobs: the median of the jobs' medians, and the spread of all times.
+    /// Jobs differ from each other by more than the calls of one job. Panics if there are no jobs.
     pub fn of_launches(launches: &[Vec<f64>]) -> Summary {
         Summary { median: median_of_launches(launches), ..Summary::of(launches.concat()) }
     }
 }
 
-/// The median of the medians of several jobs, of which there is one at least.
+/// Returns the median of the jobs' medians. Panics if there are no jobs, or a job has no times.
 pub fn median_of_launches(launches: &[Vec<f64>]) -> f64 {
     let medians: Vec<f64> = launches.iter().map(|times| median(times)).collect();
     median(&medians)
 }
 
-/// The standard error of the mean as a part of the mean; infinite as long as nothing is known of how numbers differ.
+/// Returns the standard error of the mean as a part of the mean. Infinite for fewer than two numbers, or if
+/// the mean is 0.
 pub fn relative_standard_error(numbers: &[f64]) -> f64 {
     let count = numbers.len() as f64;
     let mean = numbers.iter().sum::<f64>() / count;
@@ -59,13 +60,13 @@ pub fn relative_standard_error(numbers: &[f64]) -> f64 {
     if error.is_finite() { error } else { f64::INFINITY }
 }
 
-/// Up to so many numbers the probability of their ranks' sum is counted, not approximated.
+/// With at most this many numbers, [`rank_sum`] counts the exact probability and does not approximate it.
 const COUNTED: usize = 50;
 
-/// The probability that two samples differ by as much as these or more, in either direction, if both come from the same
-/// distribution: Wilcoxon's rank-sum test (Mann and Whitney's U). Equal numbers share their ranks' mean. Of up to 50 numbers all
-/// ways to divide them are counted; of more, the sum is taken to be distributed normally, corrected for equal numbers and for
-/// continuity. 1 if a sample is empty, which shows nothing.
+/// Returns the probability that two samples from the same distribution differ by at least as much as these,
+/// in either direction: Wilcoxon's rank-sum test (Mann and Whitney's U). Equal numbers share the mean of
+/// their ranks. For up to 50 numbers, all ways to divide them are counted. For more, the sum's distribution
+/// is taken as normal, with corrections for equal numbers and for continuity. Returns 1 if a sample is empty.
 pub fn rank_sum(one: &[f64], other: &[f64]) -> f64 {
     if one.is_empty() || other.is_empty() {
         return 1.0;
@@ -78,7 +79,7 @@ pub fn rank_sum(one: &[f64], other: &[f64]) -> f64 {
     probability.min(1.0)
 }
 
-/// Twice the rank of each number, which is whole also where equal numbers share one.
+/// Returns twice the rank of each number. It is an integer also if equal numbers share a rank.
 fn doubled_ranks(numbers: &[f64]) -> Vec<usize> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -87,13 +88,14 @@ fn doubled_ranks(numbers: &[f64]) -> Vec<usize> {
     numbers.iter().map(|&number| below(number) + not_above(number) + 1).collect()
 }
 
-/// How far the sum of the first ranks is from what is expected of so many.
+/// Returns the distance of the sum of `first` doubled ranks from its expectation.
 fn distance(ranks: &[usize], sum: usize, first: usize) -> usize {
-    // All doubled ranks make N (N + 1).
+    // The doubled ranks of N numbers have the sum N (N + 1).
     sum.abs_diff(first * (ranks.len() + 1))
 }
 
-/// Counts in how many ways so many of the ranks have a sum as far from the expected one, or farther.
+/// Returns the share of the ways to choose `first` ranks whose sum is at least as far from the expectation as
+/// the sum of the first ones.
 fn counted_probability(ranks: &[usize], first: usize) -> f64 {
     let most: usize = ranks.iter().sum();
     // ways[chosen][sum]
@@ -113,7 +115,7 @@ fn counted_probability(ranks: &[usize], first: usize) -> f64 {
 
 fn normal_probability(ranks: &[usize], first: usize) -> f64 {
     let (all, chosen) = (ranks.len() as f64, first as f64);
-    // A sum without replacement: the variance of the ranks themselves knows which are equal.
+    // The variance of a sum without replacement. The ranks' own variance takes equal numbers into account.
     let mean = all + 1.0;
     let squares: f64 = ranks.iter().map(|&rank| (rank as f64 - mean).powi(2)).sum();
     let deviation = (squares / all * chosen * (all - chosen) / (all - 1.0)).sqrt();
@@ -121,11 +123,11 @@ fn normal_probability(ranks: &[usize], first: usize) -> f64 {
         return 1.0;
     }
     let found = distance(ranks, ranks[..first].iter().sum(), first) as f64;
-    // Sums are one apart, doubled ones two.
+    // Continuity correction: sums are 1 apart, so sums of doubled ranks are 2 apart.
     2.0 * Normal::standard().sf((found - 1.0).max(0.0) / deviation)
 }
 
-/// The geometric mean of ratios; `None` if there are none.
+/// Returns the geometric mean of ratios; `None` if there are none.
 pub fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> Option<f64> {
     let logarithms: Vec<f64> = ratios.into_iter().map(f64::ln).collect();
     let count = logarithms.len() as f64;
@@ -167,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_rank_sum_test_finds_known_probabilities() {
-        // All of five below all of five: 2 of the 252 ways.
+        // All five numbers are below the other five: 2 of the 252 ways.
         assert_near(rank_sum(&[1.0, 2.0, 3.0, 4.0, 5.0], &[6.0, 7.0, 8.0, 9.0, 10.0]), 2.0 / 252.0);
         // Hollander and Wolfe 1973, table 4.1, which is R's example of `wilcox.test`: 0.1272 in one direction.
         let one = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
@@ -181,7 +183,8 @@ mod tests {
         assert_eq!(doubled_ranks(&[3.0, 1.0, 3.0, 9.0]), [5, 2, 5, 8]);
         assert_eq!(rank_sum(&[2.0; 5], &[2.0; 7]), 1.0);
         assert_eq!(rank_sum(&[2.0; 50], &[2.0; 70]), 1.0);
-        // Of the 6 ways to choose two of 1, 2, 2 and 3, two make as little as 1 + 2, and two as much as 2 + 3.
+        // Among the 6 ways to choose two of 1, 2, 2 and 3, two have the sum 1 + 2, and two have the sum 2 +
+        // 3.
         assert_near(rank_sum(&[1.0, 2.0], &[2.0, 3.0]), 4.0 / 6.0);
     }
 

@@ -1,10 +1,11 @@
-//! What is measured next, from what was measured so far.
+//! Decides what to measure next, from the results so far.
 //!
-//! A tuning has three stages for each number of ranks. A *survey*, one job, has the default and every algorithm that can serve
-//! measured in each cell, with the parameters by which it is predicted to be the fastest; who is predicted to take several times
-//! the least is left out ([`fields`](crate::fields)). A *search*, a few jobs, varies parameters by steps around those that came
-//! near the best ([`steps`]), as long as that gains something. Then, in the *final*, several jobs have the default race with the
-//! few candidates that came out best ([`finalists`]); they alone decide ([`decide`](crate::decide)).
+//! A tuning has three stages for each number of ranks. The *survey* is one job. In each cell, it measures the
+//! default and every algorithm that can serve the call, with the parameters that predictions call the fastest.
+//! It leaves out candidates with a predicted time of several times the shortest one ([`fields`](crate::fields)).
+//! The *search* takes a few jobs. It varies parameters by steps around the candidates near the best ([`steps`]),
+//! as long as the steps gain something. In the *final*, several jobs compare the default with the few best
+//! candidates ([`finalists`]). Only the final decides ([`decide`](fn@crate::decide)).
 
 use crate::Decision;
 use crate::candidates::{candidate, contestant, neighbours, registered_place};
@@ -12,54 +13,50 @@ use measurements::Contestant;
 use rustcoll::algorithms::Collective;
 use rustcoll::atlas::Candidate;
 
-/// How near the best a candidate must be so that its parameters are searched: within so many times its time.
+/// The search varies the parameters of candidates within this factor of the best time.
 const SEARCHED: f64 = 1.5;
 
-/// The parameters of so many algorithms are searched in each cell at most.
+/// The most algorithms in each cell whose parameters the search varies.
 const MOST_SEARCHED: usize = 3;
 
-/// A search goes on as long as an algorithm gains by this part.
+/// The search of an algorithm goes on as long as a step saves this part of its time.
 const WORTH_A_STEP: f64 = 0.03;
 
-/// So many jobs search parameters at most.
+/// The most jobs of the search.
 pub const MOST_STEPS: usize = 3;
 
-/// How near the best a finalist must be: within so many times its time.
+/// A finalist must be within this factor of the best time.
 const NEAR_THE_BEST: f64 = 1.15;
 
-/// So many candidates race with the default in the end.
+/// The most candidates in the final, besides the default.
 const MOST_FINALISTS: usize = 3;
 
-/// Who takes so many times the default's time in the first final jobs has lost.
+/// A finalist that takes more than this factor times the default's time in the first final jobs has lost.
 const LOST: f64 = 1.25;
 
-/// So many final jobs have all finalists.
+/// The number of final jobs that all finalists take part in.
 pub const SURE_FINALS: usize = 2;
 
-/// A candidate of a cell and what it was measured to take, in seconds.
+/// A candidate of a cell with its measured time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The candidate.
     pub contestant: Contestant,
-    /// Its time in the survey, or in the step that brought it in.
+    /// Its time in the survey, or in the step that first measured it.
     pub seconds: f64,
-    /// The step in which it was measured first; 0 is the survey.
+    /// The step that first measured it; 0 is the survey.
     pub step: usize,
 }
 
-/// Whose parameters are searched: a collective on some ranks with some bytes.
+/// Identifies a cell: a collective with a number of ranks and of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellKey {
-    /// The collective.
     pub collective: Collective,
-    /// The number of ranks.
     pub ranks: usize,
     /// The bytes by the collective's measure.
     pub bytes: usize,
 }
 
 impl CellKey {
-    /// Where a decision was made.
     pub fn of(cell: &Decision) -> CellKey {
         CellKey { collective: cell.collective, ranks: cell.ranks, bytes: cell.bytes }
     }
@@ -68,7 +65,7 @@ impl CellKey {
         registered_place(self.collective, contestant)
     }
 
-    /// Whether the same was measured, maybe under another name: a parameter may be left at its default.
+    /// Whether the same problem was measured, possibly under another name: a parameter may have its default value.
     fn is_known(&self, wanted: &Candidate, standings: &[Standing]) -> bool {
         let problem = |one: &Candidate| one.problem(self.ranks, self.bytes);
         let known = standings.iter().filter_map(|standing| candidate(self.collective, &standing.contestant));
@@ -77,8 +74,8 @@ impl CellKey {
     }
 }
 
-/// Who is measured in a step of the search: the best of each algorithm that is near the best and has gained enough, and what is
-/// beside it. Empty if there is nothing to search.
+/// Returns the contestants of a step of the search. They are the best candidate of each algorithm that is
+/// near the best and has gained enough, and its neighbours. Empty if there is nothing to search.
 pub fn steps(place: CellKey, standings: &[Standing], step: usize) -> Vec<Contestant> {
     let by_algorithm = best_of_each(standings);
     let Some(least) = by_algorithm.first().map(|best| best.seconds) else { return Vec::new() };
@@ -94,7 +91,7 @@ pub fn steps(place: CellKey, standings: &[Standing], step: usize) -> Vec<Contest
     for (base, beside) in gaining {
         let new: Vec<Contestant> =
             beside.iter().filter(|one| !place.is_known(one, standings)).map(contestant).collect();
-        // A step is compared with where it starts in one job.
+        // One job measures a step together with its starting point.
         all.extend((!new.is_empty()).then(|| base.contestant.clone()));
         all.extend(new);
     }
@@ -102,7 +99,7 @@ pub fn steps(place: CellKey, standings: &[Standing], step: usize) -> Vec<Contest
     all
 }
 
-/// The best of each algorithm, the fastest first.
+/// Returns the best candidate of each algorithm, the fastest first.
 fn best_of_each(standings: &[Standing]) -> Vec<&Standing> {
     let mut sorted: Vec<&Standing> = standings.iter().collect();
     sorted.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
@@ -115,7 +112,7 @@ fn best_of_each(standings: &[Standing]) -> Vec<&Standing> {
     sorted
 }
 
-/// Whether an algorithm's best came in the last step and is better by enough than what it was before.
+/// Whether an algorithm's best candidate came in the last step, and is enough faster than the best one before.
 fn has_gained(best: &Standing, standings: &[Standing], last: usize) -> bool {
     let before = standings
         .iter()
@@ -125,9 +122,9 @@ fn has_gained(best: &Standing, standings: &[Standing], last: usize) -> bool {
     best.step == last && before.is_none_or(|before| best.seconds <= before * (1.0 - WORTH_A_STEP))
 }
 
-/// Who races with the default in the end: candidates near the best that are faster than the default by half of what they must be.
-/// The best one comes first, then what is the best at the sizes beside, then the best of other algorithms, then the rest; in the
-/// registry's order in the end. None if the default cannot be beaten.
+/// Returns the candidates for the final. They are near the best, and save at least half of the required `gain`. If
+/// there are too many, the best one has precedence, then the leaders at the neighbouring sizes (`beside`), then the
+/// best of other algorithms. The result has the registry's order. It is empty if no candidate can beat the default.
 pub fn finalists(
     place: CellKey,
     default: f64,
@@ -142,7 +139,7 @@ pub fn finalists(
     sorted.retain(|one| one.seconds <= most);
     let wins_beside = |one: &&Standing| beside.contains(&one.contestant);
     let is_first = |one: &&Standing| best_of_each(standings).iter().any(|first| first == one);
-    // Sorting keeps the order of times among equals.
+    // The sort is stable, so equal keys stay in the order of their times.
     sorted.sort_by_key(|one| (*one != best, !wins_beside(one), !is_first(one)));
     let mut chosen: Vec<Contestant> =
         sorted.into_iter().take(MOST_FINALISTS).map(|one| one.contestant.clone()).collect();
@@ -150,13 +147,14 @@ pub fn finalists(
     chosen
 }
 
-/// The best candidate of a cell, before the final.
+/// Returns the best candidate of a cell before the final.
 pub fn leader(standings: &[Standing]) -> Option<&Contestant> {
     best_of_each(standings).first().map(|best| &best.contestant)
 }
 
-/// Whether a candidate without parameters is nothing else than the default under its own name: the same algorithm ran, and no
-/// time that would have to be gained lies between both. The default may have parameters by a rule, and then it is another one.
+/// Whether a candidate without parameters is the default under its own name: the same algorithm ran, and the times
+/// differ by less than `gain`. A rule may set parameters for the default, so the algorithm's name is not
+/// enough.
 pub fn is_default(one: &Standing, ran: &str, default: f64, gain: f64) -> bool {
     let is_named = one.contestant.is_own() && one.contestant.algorithm.as_deref() == Some(ran);
     is_named && one.contestant.parameters.is_empty() && (one.seconds / default - 1.0).abs() < gain
@@ -234,9 +232,9 @@ mod tests {
                 beside.iter().map(|name| format!("rustcoll:{name}").parse().unwrap()).collect();
             names(&finalists(PLACE, default, &all, &beside, 0.1))
         };
-        // Other algorithms go before other parameters.
+        // Other algorithms have precedence over other parameters.
         assert_eq!(found(2.0, &[]), ["bruck:radix=3", "pairwise", "circulant"]);
-        // What wins beside goes before the others, unless it is far from the best.
+        // The leader of a neighbouring size has precedence, unless it is far from the best.
         assert_eq!(
             found(2.0, &["bruck:radix=5", "linear_window"]),
             ["bruck:radix=3", "bruck:radix=5", "pairwise"]

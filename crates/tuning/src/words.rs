@@ -1,8 +1,8 @@
-//! Small pieces of texts.
+//! Formats numbers for messages and files.
 
 use rustcoll::selection::quantity;
 
-/// A time as people read it: three digits that count, and a unit.
+/// Formats a time with three significant digits and a unit.
 pub fn time(seconds: f64) -> String {
     let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us")];
     let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= 0.9995 * unit).unwrap_or(units[2]);
@@ -11,23 +11,23 @@ pub fn time(seconds: f64) -> String {
     format!("{number:.decimals$} {name}")
 }
 
-/// A part of one in percent.
+/// Formats a part of 1 in percent.
 pub fn percent(part: f64) -> String {
     format!("{:.0} %", 100.0 * part)
 }
 
-/// A probability; those that are tiny are only said to be so.
+/// Formats a probability; below 0.0001 as `< 0.0001`.
 pub fn probability(probability: f64) -> String {
     if probability < 1e-4 { "< 0.0001".into() } else { format!("{probability:.4}") }
 }
 
-/// A number of bytes with its unit: `8 bytes`, `64KiB`.
+/// Formats a number of bytes with its unit: `8 bytes`, `64KiB`.
 pub fn bytes(number: usize) -> String {
     let text = quantity::in_units(number);
     if text.ends_with('B') { text } else { format!("{text} bytes") }
 }
 
-/// A text without anything that ends a line.
+/// Replaces control characters, which include line ends, by spaces.
 pub fn on_one_line(text: &str) -> String {
     text.split(char::is_control).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -1,12 +1,12 @@
-//! Bine doubling for MPI_Allgather: partners at negabinary distances …, 11, −5, 3, −1, 1, the longest first, exchange all blocks that
-//! they have.
+//! Bine doubling for MPI_Allgather: partners at negabinary distances …, 11, −5, 3, −1, 1, longest first, exchange
+//! all blocks that they have.
 //!
-//! The longest messages go to neighbours, over distances that are a third shorter than in `recursive_doubling_far`. The blocks
-//! that a rank has do not lie together. Each block therefore goes first to the rank in whose place it belongs. After that each
-//! message is one run. The authors' measurements call this way "send". Other ways cost a permutation of the vector, a message for
-//! each block, or longer messages far away.
-//! p a power of two: log2(p) + 1 rounds, p blocks sent. Otherwise neighbours are folded onto a power of two of ranks, as in
-//! `recursive_doubling`.
+//! Distances are a third shorter than in `recursive_doubling_far`, and the longest messages go to neighbours. The
+//! blocks that a rank collects are not adjacent in the vector. So in the first round each block moves to the rank
+//! that owns its section of the butterfly. From then on each message is one run. The authors' measurements call
+//! this variant "send". The others permute the vector, send each block alone, or send longer messages further.
+//! p a power of two: log2(p) + 1 rounds, p blocks sent. Otherwise pairs of neighbours are folded onto a power of
+//! two of ranks, as in `recursive_doubling`.
 
 use super::recursive_doubling::{self, double};
 use crate::algorithms::building_blocks::butterfly::Butterfly;

@@ -1,8 +1,8 @@
 //! Radix-k Bruck for MPI_Allgather: the blocks that a rank holds grow k-fold in every round.
 //!
-//! w = ceil(log_k p) rounds of up to k − 1 messages, together w(k−1) − floor((k^w − p)/k^(w−1)); p − 1 blocks sent.
-//! Blocks go where they belong at once, so that the last rotation of the original is not needed; in return messages may
-//! be of two runs.
+//! w = ceil(log_k p) rounds of up to k − 1 messages, w(k−1) − floor((k^w − p)/k^(w−1)) in all; p − 1 blocks sent.
+//! Blocks arrive at their final places, so the last rotation of the original is not needed. In return a message
+//! may have two runs.
 
 use super::with_own_block;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -23,7 +23,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;
-    // Written for rank 0; for the others block j is that of the rank at distance j.
+    // Written for rank 0, then renumbered: on rank r, block j becomes block (j + r) mod p.
     let mut program = Builder::new(0, size, size);
     let mut held = 1;
     while held < size {

@@ -1,5 +1,5 @@
-//! Circulant allgather for MPI_Allgather: partners at skips that grow k-fold, which do for any p what powers of two do for
-//! recursive doubling.
+//! Circulant allgather for MPI_Allgather: partners at skips that grow k-fold. The skips work for any p, as powers of
+//! two do in recursive doubling.
 //!
 //! ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent.
 

@@ -1,4 +1,4 @@
-//! Linear allgather: every rank sends its block to every other, all at once.
+//! Linear allgather: every rank sends its block to every other rank, all at once.
 //!
 //! One round of p − 1 messages; p − 1 blocks sent.
 

@@ -1,5 +1,5 @@
-//! `MPI_Allgather` and `MPI_Allgatherv`: every rank receives the block of each rank. The schedules are the same, since
-//! every rank knows the length of each block.
+//! `MPI_Allgather` and `MPI_Allgatherv`: every rank receives the block of each rank. Both use the same schedules,
+//! because every rank knows the length of each block.
 
 pub mod bine;
 pub mod bruck;
@@ -21,8 +21,8 @@ pub mod sparbit;
 use super::Problem;
 use crate::schedule::{Buffer::*, Schedule, Step};
 
-/// Completes a program that finds the rank's own block in the receive buffer: if the call is not in place, the block is
-/// brought there while the first round is under way, which sends it from where it is, unless the rank is sent it back.
+/// Adapts a program that expects the rank's own block in the receive buffer to calls that are not in place. The first
+/// round sends the block from the send buffer. Meanwhile the rank copies it, unless a later round receives it back.
 fn with_own_block(problem: &Problem, mut program: Schedule) -> Schedule {
     if problem.in_place {
         return program;

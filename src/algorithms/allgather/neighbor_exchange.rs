@@ -1,5 +1,5 @@
-//! Neighbor exchange for MPI_Allgather: each rank works with its two neighbours in turn, passing on the pair of blocks
-//! that it got last.
+//! Neighbor exchange for MPI_Allgather: each rank exchanges with its two neighbours in turn, and passes on the pair
+//! of blocks that it received last.
 //!
 //! p even: p/2 rounds, p − 1 blocks sent.
 
@@ -23,13 +23,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let mut program = Builder::new(rank, size, size);
-    // Ranks 2i and 2i + 1 form pair i. A rank turns from one side to the other in every round, its partner opposite.
+    // Ranks 2i and 2i + 1 form pair i. In every round a rank changes sides; its partner faces the opposite way.
     let turn = |round: usize, position: usize, distance: usize, length: usize| {
         let forward = round.is_multiple_of(2) == rank.is_multiple_of(2);
         (position + if forward { distance } else { length - distance }) % length
     };
     let neighbor = |round| turn(round, rank, 1, size);
-    // The pair whose blocks a round brings; round 0 completes the rank's own.
+    // The pair whose blocks a round brings. Round 0 completes the rank's own pair.
     let pair = |round: usize| {
         let pair = turn(round, rank / 2, round.div_ceil(2), size / 2);
         Recv.blocks(2 * pair..2 * pair + 2)

@@ -1,8 +1,8 @@
-//! Node-aware allgather: gather on every node, allgather of the nodes' blocks between them, broadcast on every node.
+//! Node-aware allgather: gather on every node, allgather between the nodes' leaders, broadcast on every node.
 //!
-//! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes and those of Bruck's algorithm among m ranks: one round of
-//! m − 1 messages, if that is the radix k. Every block enters each other node once: a node of q ranks sends
-//! (m − 1)q blocks if all are alike. On a node each rank receives the whole vector.
+//! With m nodes of up to q ranks: 2 ceil(log_k q) rounds on the nodes, and between them those of Bruck's algorithm
+//! among m ranks (one round of m − 1 messages if k ≥ m). Every block enters each other node once: if all nodes have
+//! q ranks, a node sends (m − 1)q blocks. On its node each rank receives the whole vector.
 
 use super::{bruck, with_own_block};
 use crate::algorithms::building_blocks::knomial_tree::{children, gather, parent};
@@ -25,7 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     body: Body::Messages(schedule),
 };
 
-/// What the leaders of the nodes do.
+/// The algorithm between the leaders of the nodes.
 const BETWEEN: Algorithm = bruck::ALGORITHM;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn each_block_enters_a_node_once() {
-        // Nodes of 4, 3 and 3 ranks, in turn.
+        // Three nodes of 4, 3 and 3 ranks: rank r is on node r mod 3.
         let problem = Problem { nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
         for rank in 0..10 {
             let outside = |peer: u32| peer as usize % 3 != rank % 3;

@@ -1,9 +1,9 @@
-//! Parallel aggregated trees for MPI_Allgather: blocks go down binomial trees, their longest hop first, and at most w of
-//! them in a message, where w is the window.
+//! Parallel aggregated trees (PAT) for MPI_Allgather: blocks go down binomial trees, each block its longest hop
+//! first. A message has at most w blocks, where w is the window.
 //!
-//! With the smallest power of two d, at least 2, with which ceil(p / d) ≤ w: ceil(log2(p / d)) + min(d, p) − 1 rounds,
-//! p − 1 blocks sent. If w is at least p / 2, these are ceil(log2 p) rounds, and `sparbit` sends the same blocks to the same
-//! ranks; with a window of 1 they are p − 1.
+//! Let d ≥ 2 be the smallest power of two with ceil(p / d) ≤ w. Then there are ceil(log2(p / d)) + min(d, p) − 1
+//! rounds, and p − 1 blocks are sent. If w ≥ p / 2, there are ceil(log2 p) rounds, and `sparbit` sends the same
+//! blocks to the same ranks. If w = 1, there are p − 1 rounds.
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::circulant::of_rank;

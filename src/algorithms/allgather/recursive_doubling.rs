@@ -1,8 +1,8 @@
-//! Recursive doubling for MPI_Allgather: in every round a rank and its partner exchange all that they hold.
+//! Recursive doubling for MPI_Allgather: in every round a rank and its partner exchange all blocks that they hold.
 //!
-//! p a power of two: log2(p) rounds, p − 1 blocks sent. Otherwise neighbours are folded onto a power of two of ranks:
-//! floor(log2 p) + 2 rounds. With e ranks folded onto 2^l, rank 0 sends Σ (2^j + min(2^j, e)) blocks, j from 0 to
-//! l − 1, and then all p to the rank that it stands for.
+//! p a power of two: log2(p) rounds, p − 1 blocks sent. Otherwise pairs of neighbours are folded onto a power of two
+//! of ranks: floor(log2 p) + 2 rounds. With e ranks folded onto 2^l, rank 0 sends Σ (2^j + min(2^j, e)) blocks, j
+//! from 0 to l − 1, and then all p blocks to the rank that was folded onto it.
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::butterfly::Butterfly;
@@ -28,11 +28,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     double(problem, rank, Butterfly::farthest_first)
 }
 
-/// Doubling along a butterfly, whose rounds are taken backwards, among a power of two of ranks.
+/// Returns recursive doubling along a butterfly, its last round first, after folding to a power of two of ranks.
 pub(super) fn double(problem: &Problem, rank: usize, butterfly: impl Fn(usize) -> Butterfly) -> Schedule {
     let size = problem.size;
     let fold = Fold::new(size);
-    // Pairs are neighbours: what a participant brings are the blocks up to the next participant's.
+    // Folded pairs are neighbours, so a participant brings its block and those before the next participant's.
     let double = |participant| {
         allgather_in_order(butterfly(fold.participants), participant)
             .refine(size, |participant| fold.member(participant))

@@ -1,9 +1,9 @@
-//! Recursive doubling for MPI_Allgather with the longest distances first: the first block goes to the partner at distance p/2, half
-//! of all blocks to a neighbour.
+//! Recursive doubling for MPI_Allgather with the longest distance first: a rank sends one block to its partner at
+//! distance p/2, and in the last round half of all blocks to a neighbour.
 //!
-//! Doubling leaves the blocks in bit-reversed order. So that each message is one run, blocks first go to the rank in whose place they
-//! belong. p a power of two: log2(p) + 1 rounds, p blocks sent, one fewer of each by ranks that are their own mirror image.
-//! Otherwise neighbours are folded onto a power of two of ranks, as in `recursive_doubling`.
+//! Doubling in this order bit-reverses the blocks. So rank r first sends its block to the rank whose bits are those
+//! of r reversed, and then each message is one run. p a power of two: log2(p) + 1 rounds, p blocks sent; one fewer of
+//! each if r is its own reversal. Otherwise pairs of neighbours are folded, as in `recursive_doubling`.
 
 use super::recursive_doubling::{self, double};
 use crate::algorithms::building_blocks::butterfly::Butterfly;
@@ -33,7 +33,7 @@ mod tests {
         for exponent in 2..8 {
             let size = 1 << exponent;
             let programs = ALGORITHM.programs(&Problem::new(size));
-            // Rank 1 is the mirror image of rank p/2, rank 0 of itself.
+            // Rank 1 is the bit reversal of rank p/2, rank 0 of itself.
             let counts = |rank: usize| (programs[rank].rounds(), programs[rank].blocks_sent());
             assert_eq!(counts(1), (exponent + 1, size));
             assert_eq!(counts(0), (exponent, size - 1));

@@ -1,4 +1,4 @@
-//! Ring for MPI_Allgather: each rank passes on to the next what it got from the one before.
+//! Ring for MPI_Allgather: each rank passes on to the next rank the block that it got from the previous one.
 //!
 //! p − 1 rounds, p − 1 blocks sent, all to one neighbour.
 

@@ -1,6 +1,6 @@
-//! Allgather in shared memory: every rank shows its block to all, and copies those of the others.
+//! Allgather in shared memory: every rank publishes its block in a slot, and copies the blocks of the others.
 //!
-//! One flag is awaited of each other rank, whose block is read once; blocks are written once besides.
+//! A rank writes its block once. It awaits one flag of each other rank, and reads that rank's block once.
 
 use crate::algorithms::building_blocks::slots::collect;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};

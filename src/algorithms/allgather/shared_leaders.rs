@@ -1,9 +1,9 @@
-//! Allgather on several nodes: the ranks of each show their blocks, one of them gets those of the other nodes and shows
-//! these as well.
+//! Allgather on several nodes: the ranks of a node publish their blocks in shared memory. The leader of each node
+//! gets the blocks of the other nodes and publishes them as well.
 //!
-//! With m nodes of up to q ranks the rounds of Bruck's algorithm among m ranks: one round of m − 1 messages, if that is the
-//! radix k. Every block enters each other node once: a node of q ranks sends (m − 1)q blocks if all are alike. On a node
-//! each rank reads what it has not, its leader what the node sends.
+//! With m nodes of up to q ranks: the rounds of Bruck's algorithm among m ranks (one round of m − 1 messages if
+//! k ≥ m). Every block enters each other node once: if all nodes have q ranks, a node sends (m − 1)q blocks. A leader
+//! reads the blocks of its node; every other rank reads all blocks but its own.
 
 use super::bruck;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -26,10 +26,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     body: Body::Messages(schedule),
 };
 
-/// What the leaders of the nodes do.
+/// The algorithm between the leaders of the nodes.
 const BETWEEN: Algorithm = bruck::ALGORITHM;
 
-/// Slots bear the numbers of blocks.
+/// A slot has the number of the block that it holds.
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::of(problem);
     let place = placement.place(rank);
@@ -51,7 +51,7 @@ fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {
     Problem { in_place: true, radix: legal_radix(problem.radix, nodes), ..Problem::new(nodes) }
 }
 
-/// What a rank of a node does there.
+/// The part of one rank in the exchange on its node.
 struct Part<'a> {
     problem: &'a Problem,
     placement: &'a Placement,
@@ -69,23 +69,23 @@ impl Part<'_> {
         if self.problem.in_place { Recv.block(self.rank) } else { Send.block(self.rank) }
     }
 
-    /// Who is on the other nodes, as ranges of ranks: a list of them for each group of nodes that is shown together, the next node's
-    /// first.
+    /// Returns the ranks of the other nodes as ranges, the next node's first: one list for each group of nodes whose
+    /// blocks are published with one flag.
     fn others(&self) -> impl Iterator<Item = Vec<Range<usize>>> {
         let nodes = self.placement.nodes();
         let node = move |distance: usize| (self.place.node + distance) % nodes;
         groups(1..nodes).map(move |distances| self.placement.runs(distances.map(node)))
     }
 
-    /// Shows the own block, if anybody is there to read it.
+    /// Publishes the rank's own block, unless the rank is alone on its node.
     fn show_own(&self, program: &mut Builder) {
         if self.placement.population(self.place.node) > 1 {
             program.publish(self.own(), self.rank);
         }
     }
 
-    /// The leader takes the blocks of its node to scratch memory. What travels are scratch blocks alone, which are bytes: so
-    /// long blocks can be cut anywhere.
+    /// The leader copies the blocks of its node to scratch memory. Messages hold only scratch blocks, which are bytes,
+    /// so long blocks can be cut anywhere.
     fn collect(&self) -> Schedule {
         let mut program = self.program();
         self.show_own(&mut program);
@@ -102,7 +102,7 @@ impl Part<'_> {
         program.build()
     }
 
-    /// The leader shows what has arrived, and takes it and the blocks of its node where they belong.
+    /// The leader publishes the blocks that arrived, and copies them and its node's blocks to the receive buffer.
     fn show(&self) -> Schedule {
         let mut program = self.program();
         let others: Vec<_> = self.others().collect();
@@ -124,7 +124,7 @@ impl Part<'_> {
         program.build()
     }
 
-    /// Another rank shows its block and reads all others.
+    /// A rank that is not the leader publishes its block and reads all others.
     fn read(&self) -> Schedule {
         let mut program = self.program();
         self.show_own(&mut program);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn each_block_enters_a_node_once_and_in_scratch() {
-        // Nodes of 4, 3 and 3 ranks, in turn.
+        // Three nodes of 4, 3 and 3 ranks: rank r is on node r mod 3.
         let problem = Problem { nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
         for rank in 0..10 {
             let steps = schedule(&problem, rank).steps;

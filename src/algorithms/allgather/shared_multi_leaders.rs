@@ -1,7 +1,7 @@
-//! Allgather on several nodes: each rank sends its block to one rank of each other node, the ranks of which share this out,
-//! and all show what they have.
+//! Allgather on several nodes: each rank sends its block to one rank of each other node. The ranks of a node share
+//! out the blocks that arrive, and publish them and their own blocks in shared memory.
 //!
-//! With m nodes of q ranks one round of m − 1 messages of a block. Every block enters each other node once.
+//! With m nodes of q ranks: one round of m − 1 messages of one block. Every block enters each other node once.
 
 use super::shared_leaders;
 use crate::algorithms::building_blocks::placement::Placement;
@@ -21,8 +21,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..shared_leaders::ALGORITHM
 };
 
-/// Messages hold scratch blocks alone, which are bytes: so long blocks can be cut anywhere. Slots and scratch blocks bear the
-/// numbers of blocks.
+/// Messages hold only scratch blocks, which are bytes, so long blocks can be cut anywhere. Slots and scratch blocks
+/// have the numbers of the blocks that they hold.
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let placement = Placement::of(problem);
@@ -56,7 +56,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_slots(size, placement.most_members(), program.build())
 }
 
-/// Reads what each other rank of the node shows: its own block, or those of other nodes.
+/// Reads the blocks `shown(rank)` that each other rank of the node publishes: its own, or those of other nodes.
 fn read(program: &mut Builder, shares: &Shares, shown: impl Fn(usize) -> Vec<usize>) {
     for neighbour in shares.neighbours() {
         for block in shown(neighbour) {

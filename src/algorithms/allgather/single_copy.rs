@@ -1,6 +1,6 @@
 //! Allgather by single copies: every rank copies the blocks of the others from their own memory.
 //!
-//! As `shared`, but ranks show where their blocks lie, and wait in the end until all have copied them.
+//! As `shared`, but a rank publishes the address of its block. At the end it waits until all have copied the block.
 
 use super::shared;
 use crate::algorithms::building_blocks::slots::{NEEDS_OF_SINGLE_COPIES, SOURCE_OF_SINGLE_COPIES, lent};

@@ -1,9 +1,9 @@
-//! Sparbit for MPI_Allgather: distances shrink from 2^(q − 1) to 1, where q = ceil(log2 p), while the number of blocks grows,
-//! so that most data go to near ranks.
+//! Sparbit for MPI_Allgather: distances shrink from 2^(q − 1) to 1, where q = ceil(log2 p), while the number of
+//! blocks grows. So most data goes to near ranks.
 //!
-//! q rounds for any p, p − 1 blocks sent, ceil(p / d) − ceil(p / 2d) of them over the distance d. A block goes straight to
-//! its place, so nothing is rotated. Blocks of a round do not lie together: each is a message of its own, which no rank
-//! has to collect or take apart.
+//! q rounds for any p, p − 1 blocks sent, ceil(p / d) − ceil(p / 2d) of them over the distance d. Blocks arrive at
+//! their final places, so no rank rotates its blocks. The blocks of a round are not adjacent. Each is a message of
+//! its own, so no rank packs or unpacks messages.
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::far_to_near::rounds;
@@ -71,7 +71,7 @@ mod tests {
         }
     }
 
-    /// Open MPI leaves out a block where the number of ranks, which it takes for a mask, says so.
+    /// Open MPI computes a mask from the number of ranks, and leaves out one block at each distance in the mask.
     #[test]
     fn there_are_as_many_as_open_mpi_sends() {
         for size in 2..130_u32 {

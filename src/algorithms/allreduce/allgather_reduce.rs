@@ -1,4 +1,4 @@
-//! Allgather and local reduction for MPI_Allreduce: every rank gets every other's vector and reduces them all itself.
+//! Allgather and local reduction for MPI_Allreduce: every rank gets the vectors of all ranks and reduces them itself.
 //!
 //! Any p: ceil(log_k p) rounds of up to k − 1 messages, (p − 1)n bytes sent and reduced. With k = p all vectors travel at
 //! once, in one round.
@@ -30,7 +30,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let mut before = Builder::new(rank, size, 1);
     before.copy(contribution(problem).block(0), Scratch.block(0));
-    // Vectors stand in scratch by their ranks' distances, so that those of a message lie together.
+    // Scratch block d holds the vector of the rank at distance d, so the vectors of a message are adjacent.
     let gather = allgather(size, radix).map_runs(|run| run.in_buffer(Scratch)).relabel(rank);
     let gather = Schedule { blocks: 1, ..gather };
     let mut after = Builder::new(rank, size, 1);

@@ -1,4 +1,4 @@
-//! Binary blocks for MPI_Allreduce: p is split into its powers of two, each of which halves on its own.
+//! Binary blocks for MPI_Allreduce: p is a sum of powers of two. Each forms a block of ranks that halves on its own.
 //!
 //! Each block of ranks does a reduce-scatter by halving. The results of a smaller block climb to the next larger one, until the
 //! largest has the full result. Each section of the smaller block is split as finely as the sections of the larger block. On the
@@ -43,14 +43,14 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let whole = Segments::whole(vector);
     let halved = reduce_scatter(block.butterfly(), local, whole, contribution(problem)).embed(size, in_block);
     let mut between = Builder::new(rank, size, vector);
-    // Up: the sections of the smaller block, which holds higher ranks, then this block's to the larger one.
+    // Up: receive the sections of the smaller block (of higher ranks), then send this block's to the larger one.
     let below = position.smaller.map(|smaller| smaller.start + local % smaller.size);
     if let Some(partner) = below {
         let mut accumulator = Accumulator::new(rank, Recv, [partner]);
         accumulator.exchange(&mut between, partner, 0..0, mine.clone());
         accumulator.finish(&mut between, mine.clone());
     }
-    // The larger block's ranks whose sections lie within this rank's: those that equal it in its own low bits.
+    // The larger block's ranks whose sections lie within this rank's section: their low bits are this rank's.
     let above: Vec<_> = position.larger.map_or(Vec::new(), |larger| {
         let partner = |local| (larger.start + local, larger.section(local, vector));
         (local..larger.size).step_by(block.size).map(partner).collect()
@@ -58,7 +58,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let send_up =
         |(partner, finer): &(usize, Range<usize>)| between.send(*partner, Recv.blocks(finer.clone()));
     let leaving: Vec<Option<Post>> = above.iter().map(send_up).collect();
-    // Down again, as soon as the section has left.
+    // Down: a section's result may arrive as soon as the section has been sent up.
     for ((partner, finer), sent) in above.into_iter().zip(leaving) {
         between.wait(sent);
         between.receive(partner, Recv.blocks(finer));
@@ -72,12 +72,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     halved.then(between.build()).then(allgather(block.butterfly(), local, vector).embed(size, in_block))
 }
 
-/// A contiguous range of ranks whose number is a power of two.
+/// A contiguous range of ranks whose size is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankBlock {
-    /// The first of them.
     pub start: usize,
-    /// How many.
     pub size: usize,
 }
 
@@ -86,14 +84,14 @@ impl RankBlock {
         Butterfly::nearest_first(self.size)
     }
 
-    /// What of a vector of so many blocks is left to a rank of the block after halving.
+    /// Returns the part of a vector of `vector` blocks that halving leaves to the block's rank `local`.
     fn section(self, local: usize, vector: usize) -> Range<usize> {
         let butterfly = self.butterfly();
         butterfly.section(local, butterfly.rounds(), vector)
     }
 }
 
-/// The block that a rank belongs to, and its neighbours in size.
+/// The block that a rank belongs to, and the next larger and smaller blocks.
 struct Position {
     larger: Option<RankBlock>,
     block: RankBlock,
@@ -112,7 +110,7 @@ impl Position {
     }
 }
 
-/// The powers of two that `size` is the sum of, largest first, as ranges of ranks.
+/// Returns the rank blocks of `size` ranks, largest first: one for each power of two that `size` is the sum of.
 pub fn rank_blocks(size: usize) -> Vec<RankBlock> {
     let mut start = 0;
     let exponents = (0..usize::BITS).rev().filter(|exponent| size >> exponent & 1 == 1);
@@ -125,8 +123,8 @@ pub fn rank_blocks(size: usize) -> Vec<RankBlock> {
         .collect()
 }
 
-/// The largest gap between successive exponents of `size`'s powers of two, 0 for a power of two. The smaller, the
-/// better binary blocks do.
+/// Returns the largest gap between successive exponents of `size`'s powers of two, 0 for a power of two. Binary
+/// blocks are faster if the gap is small.
 pub fn delta_expo_max(size: usize) -> u32 {
     rank_blocks(size).windows(2).map(|pair| pair[0].size.ilog2() - pair[1].size.ilog2()).max().unwrap_or(0)
 }

@@ -1,10 +1,10 @@
-//! Bine recursive doubling for MPI_Allreduce: whole vectors are exchanged at negabinary distances 1, −1, 3, −5, 11, …, the longest
-//! first.
+//! Bine recursive doubling for MPI_Allreduce: partners at negabinary distances …, 11, −5, 3, −1, 1, longest first,
+//! exchange whole vectors.
 //!
-//! log2(p) rounds of the whole vector, as in `recursive_doubling`, over distances that are a third shorter. Off powers of two the
-//! ranks beyond are folded, which adds two rounds.
-//! The longest distance comes first: with the shortest first, as in the paper, ranks combine by different expressions, and their
-//! results differ in the last bits. Each round's volume is the same, so this costs nothing.
+//! log2(p) rounds of the whole vector, as in `recursive_doubling`, over distances that are a third shorter. If p is
+//! no power of two, surplus ranks are folded, in two more rounds.
+//! The paper takes the shortest distance first. Then ranks combine by different expressions, and their results
+//! differ in the last bits. All rounds have the same volume, so the longest distance first costs nothing.
 //! Combines contributions out of order, so the operator must commute.
 
 use super::contribution;
@@ -33,8 +33,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     reduce_folded((rank, problem.size), 1, contribution(problem), |_| 0..1, among)
 }
 
-/// The rounds among the participants. Ranks that have combined the same are neighbours by place, so it is places that decide which
-/// operand is the left one.
+/// Returns the rounds among the participants. Ranks with the same partial result have neighbouring places, so
+/// places instead of ranks decide which operand is the left one.
 fn exchange(butterfly: Butterfly, rank: usize, contribution: Buffer) -> Schedule {
     let rounds = (0..butterfly.rounds()).rev();
     let partners: Vec<usize> = rounds.map(|round| butterfly.place(butterfly.partner(rank, round))).collect();

@@ -29,7 +29,7 @@ fn contribution(problem: &Problem) -> Buffer {
     if problem.in_place { Buffer::Recv } else { Buffer::Send }
 }
 
-/// What a single rank does: its contribution is the result.
+/// Returns the program of a communicator with one rank, whose contribution is the result.
 fn alone(problem: &Problem) -> crate::schedule::Schedule {
     let mut program = crate::schedule::Builder::new(0, 1, 1);
     program.copy(contribution(problem).block(0), Buffer::Recv.block(0));

@@ -1,8 +1,8 @@
 //! Node-aware allreduce for short vectors: reduce on every node, allreduce between the nodes, broadcast on every node.
 //!
-//! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes and those of recursive multiplying among m ranks: one
-//! round of m − 1 messages, if that is the radix k. Only one rank of each node has to do with the network.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of up to q ranks: 2 ceil(log_k q) rounds on the nodes, and those of recursive multiplying among m
+//! ranks (one round of m − 1 messages if k ≥ m). Only one rank of each node uses the network.
+//! The values of a node's ranks are combined first, so the operator must commute.
 
 use super::{contribution, recursive_multiplying};
 use crate::algorithms::building_blocks::knomial_tree::{children, nearest_first, parent};
@@ -29,7 +29,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_leaders(problem, rank, &recursive_multiplying::ALGORITHM)
 }
 
-/// Allreduce in which one rank stands for each node; `between` is what these do.
+/// Returns an allreduce in which each node's leader acts for the node. The leaders run `between`.
 pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
@@ -57,7 +57,7 @@ pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> S
     }
 }
 
-/// The allreduce that is left when there is one contribution of each node: the rank's own, if it is alone there.
+/// Returns the allreduce of one contribution from each node: the rank's own contribution, if it is alone there.
 pub fn among_nodes(problem: &Problem, placement: &Placement, is_alone: bool) -> Problem {
     let nodes = placement.nodes();
     let in_place = !is_alone || contribution(problem) != Send;

@@ -1,10 +1,10 @@
 //! Node-aware allreduce for long vectors: reduce-scatter on every node, allreduces between the nodes, allgather on every
 //! node.
 //!
-//! With m nodes of q ranks each rank is left with 1/q of the vector. It reduces this part with the ranks of its number on the
-//! other nodes. There are 2 ceil(log2 q) rounds on the nodes and 2 ceil(log_k m) rounds between them. A node sends 2n(m−1)/m
-//! bytes. Where nodes have different numbers of ranks, one rank stands for each, as in `node_aware`.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of q ranks each rank is left with 1/q of the vector. It reduces this part with the ranks that have
+//! the same local number on the other nodes. There are 2 ceil(log2 q) rounds on the nodes and 2 ceil(log_k m) between
+//! them. A node sends 2n(m−1)/m bytes. If nodes differ in size, one rank acts for each node, as in `node_aware`.
+//! The values of a node's ranks are combined first, so the operator must commute.
 
 use super::circulant;
 use super::contribution;
@@ -27,7 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     body: Body::Messages(schedule),
 };
 
-/// What the ranks of one number do between the nodes.
+/// The algorithm between the ranks with the same local number on all nodes.
 const BETWEEN: Algorithm = circulant::ALGORITHM;
 
 /// The radix on the nodes, where rounds are cheap.
@@ -41,7 +41,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
 }
 
-/// Each rank of a node stands for it with a slice of the vector.
+/// Returns the program in which each rank acts for its node with one slice of the vector.
 fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: usize) -> Schedule {
     let place @ Place { node, local } = placement.place(rank);
     let slice = BETWEEN.schedule(&among_nodes(problem, placement, population == 1), node);
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn every_rank_sends_its_slice_to_other_nodes() {
-        // Four nodes of four: 16 blocks, of which a rank's slice are 4, which 2(4 − 1) leave for its peers.
+        // Four nodes of four: 16 blocks. A rank's slice has 4 of them; the rank sends 2(4 − 1) blocks to its peers.
         let problem = Problem { nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
         for rank in 0..16 {
             let schedule = schedule(&problem, rank);

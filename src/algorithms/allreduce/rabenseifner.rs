@@ -31,7 +31,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     halve_and_double(problem, rank, Butterfly::nearest_first)
 }
 
-/// Halving along a butterfly among a power of two of ranks, and doubling along it backwards.
+/// Returns halving along a butterfly among a power of two of ranks, then doubling along it, its last round first.
 pub(super) fn halve_and_double(
     problem: &Problem,
     rank: usize,
@@ -77,7 +77,7 @@ mod tests {
             for rank in 0..size {
                 let program = schedule(&Problem::new(size), rank);
                 assert_eq!(program.rounds(), 2 * exponent);
-                // Blocks are p-ths of the vector.
+                // A block is a p-th of the vector.
                 assert_eq!(program.blocks_sent(), 2 * (size - 1));
                 assert_eq!(program.blocks_reduced(), size - 1);
             }
@@ -88,7 +88,7 @@ mod tests {
     fn halving_is_cut_into_segments() {
         for (segments, messages) in [(1, 4), (4, 4 + 1), (8, 4 + 4), (16, 4 + 11), (32, 4 + 26)] {
             let program = schedule(&Problem { segments, ..Problem::new(16) }, 5);
-            // Four more are those of doubling.
+            // Doubling adds four messages.
             assert_eq!(program.messages_sent(), messages + 4, "{segments} segments");
             let blocks = program.blocks;
             assert_eq!(program.blocks_sent(), 2 * blocks * 15 / 16);

@@ -1,7 +1,7 @@
 //! Rabenseifner's algorithm for MPI_Allreduce with the longest distances first: halving begins with the partner at distance p/2.
 //!
-//! Rounds and volume as in `rabenseifner`, also with segments. The half vectors go to ranks that are far apart, which are near where
-//! ranks are placed in turn on nodes.
+//! Rounds and volume as in `rabenseifner`, also with segments. The longest messages, half a vector, go to the partner
+//! at distance p/2. If ranks are placed on nodes in turn (round robin), this partner is near.
 //! Combines contributions of far ranks first, so the operator must commute.
 
 use super::rabenseifner::{self, halve_and_double};

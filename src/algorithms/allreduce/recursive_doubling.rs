@@ -1,6 +1,6 @@
-//! Recursive doubling for MPI_Allreduce: whole vectors are exchanged at distances 1, 2, 4, …
+//! Recursive doubling for MPI_Allreduce: partners at distances 1, 2, 4, … exchange whole vectors.
 //!
-//! log2(p) rounds of the whole vector; off powers of two the ranks beyond are folded, which adds two rounds.
+//! log2(p) rounds of the whole vector. If p is no power of two, surplus ranks are folded, in two more rounds.
 //! Keeps the order of operands.
 //!
 //! ```text
@@ -17,7 +17,6 @@ use crate::algorithms::building_blocks::fold::{Fold, Role};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
-/// Recursive doubling.
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "recursive_doubling",

@@ -1,6 +1,6 @@
-//! Recursive multiplying for MPI_Allreduce: in every round groups of k ranks exchange whole vectors, each with each.
+//! Recursive multiplying for MPI_Allreduce: in every round the ranks of each group of k exchange whole vectors.
 //!
-//! Recursive doubling is that of radix 2. p a power of k: log_k(p) rounds of k − 1 messages of the whole vector.
+//! With k = 2 it is recursive doubling. p a power of k: log_k(p) rounds of k − 1 messages of the whole vector.
 //! Otherwise as many ranks as the largest power of k take part. Each of them acts for itself and up to k − 1 ranks after it. For
 //! the others there is a round of up to k − 1 messages before and one afterwards. All ranks combine a group's vectors from the
 //! lowest to the highest rank, so they agree bit for bit and the order of operands is kept.
@@ -29,7 +29,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let contribution = contribution(problem);
     let participants = participants(size, radix);
-    // Participant i is the first of the ranks that it stands for.
+    // Participant i is the lowest of the ranks that it acts for.
     let member = |participant: usize| participant * size / participants;
     let participant = participant(rank, size, participants);
     let (keeper, others) = (member(participant), member(participant) + 1..member(participant + 1));
@@ -55,17 +55,17 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     program.build().then(multiply).then(after.build())
 }
 
-/// How many ranks take part, the others folded onto them.
+/// Returns how many ranks take part: the largest power of `radix` up to `size`. The others are folded onto them.
 pub fn participants(size: usize, radix: usize) -> usize {
     radix.pow(size.ilog(radix))
 }
 
-/// The number among so many participants of the one that stands for a rank.
+/// Returns the number of the participant that acts for a rank.
 pub fn participant(rank: usize, size: usize, participants: usize) -> usize {
     ((rank + 1) * participants - 1) / size
 }
 
-/// The rounds among the participants, of whom there are a power of the radix.
+/// Returns the rounds among `size` participants; `size` is a power of the radix.
 fn multiply(rank: usize, size: usize, radix: usize, contribution: Buffer) -> Schedule {
     let mut program = Builder::new(rank, size, 1);
     for round in 0..size.ilog(radix) {
@@ -73,7 +73,7 @@ fn multiply(rank: usize, size: usize, radix: usize, contribution: Buffer) -> Sch
         let weight = radix.pow(round);
         let mine = rank / weight % radix;
         let partner = |digit: usize| rank - mine * weight + digit * weight;
-        // Everybody starts with the next member, so nobody is the target of two messages at a time.
+        // Every rank starts with the next member, so no rank is the target of two messages at a time.
         for distance in 1..radix {
             let digit = (mine + radix - distance) % radix;
             program.receive(partner(digit), incoming(digit, mine));
@@ -87,13 +87,13 @@ fn multiply(rank: usize, size: usize, radix: usize, contribution: Buffer) -> Sch
     program.build()
 }
 
-/// Where the vector of a group's other member arrives.
+/// Returns where the vector of another member of the group arrives.
 fn incoming(member: usize, mine: usize) -> Run {
     Scratch.block(member - usize::from(member > mine))
 }
 
-/// Combines the vectors of a group of `count` members, the own one standing in `operand`, from the lowest to the
-/// highest, each result in the place of its right operand; the last one goes to the receive buffer.
+/// Combines the vectors of a group of `count` members, lowest first; the rank's own vector is in `operand`. Each
+/// result replaces its right operand, but never in the send buffer. The last one goes to the receive buffer.
 fn combine(program: &mut Builder, operand: Buffer, mine: usize, count: usize) {
     let vector = |member| if member == mine { operand.block(0) } else { incoming(member, mine) };
     let mut combined = vector(0);

@@ -1,7 +1,7 @@
 //! Reduce and broadcast for MPI_Allreduce, both along the binomial tree of rank 0.
 //!
-//! 2 ceil(log2 p) rounds; 2(p − 1) messages of the whole vector, the fewest there can be. With k segments 2k ceil(log2 p)
-//! rounds of one segment, for a rank passes one on while the next one arrives. Keeps the order of operands.
+//! 2 ceil(log2 p) rounds; 2(p − 1) messages of the whole vector, the fewest possible. With k segments 2k ceil(log2 p)
+//! rounds of one segment, because a rank passes one on while the next one arrives. Keeps the order of operands.
 
 use super::contribution;
 use crate::algorithms::building_blocks::binomial_tree::{children, nearest_first, parent};
@@ -24,7 +24,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, .. } = *problem;
-    // The smallest subtree is the next in rank.
+    // The child with the smallest subtree is the next in rank order.
     tree_reduce(rank, size, segments, contribution(problem), parent(rank), nearest_first(rank, size))
         .then(tree_broadcast(rank, size, segments, parent(rank), children(rank, size)))
 }

@@ -1,4 +1,4 @@
-//! Ring for MPI_Allreduce: partial sums travel around the ring, then the finished blocks do.
+//! Ring for MPI_Allreduce: first partial sums travel around the ring, then the finished blocks.
 //!
 //! 2(p − 1) rounds of one p-th of the vector; 2n(p−1)/p bytes sent, n(p−1)/p reduced.
 //! Combines contributions in ring order, so the operator must commute.

@@ -1,5 +1,5 @@
-//! Segmented ring for MPI_Allreduce: as in `ring`, but each p-th of the vector travels in segments, so that the next one
-//! is under way while one is reduced.
+//! Segmented ring for MPI_Allreduce: as in `ring`, but each p-th of the vector travels in segments. One segment is
+//! in flight while another one is reduced.
 //!
 //! With kp segments, 2k(p − 1) messages of one (kp)-th of the vector; bytes sent and reduced as in `ring`.
 //! Combines contributions in ring order, so the operator must commute.
@@ -27,12 +27,12 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if size == 1 {
         return alone(problem);
     }
-    // As many segments of the whole vector as were asked for; at least one of each p-th.
+    // The problem's number of segments is for the whole vector. Each p-th has at least one.
     let segments = problem.segments.div_ceil(size);
     let contribution = contribution(problem);
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
-    // Step s brings the blocks of the p-th rank − 1 − s: p − 1 steps of partial sums, then as many of results. A
-    // message bears the number of its step times k, plus that of its segment.
+    // Step s brings the p-th number rank − 1 − s of the vector: p − 1 steps of partial sums, then as many of results.
+    // With k segments, the message of segment j in step s has number s·k + j.
     let (partial_sums, messages) = ((size - 1) * segments, 2 * (size - 1) * segments);
     let block = |section: usize, message: usize| section % size * segments + message % segments;
     let received = |message: usize| block(rank + 2 * size - 1 - message / segments, message);

@@ -1,6 +1,6 @@
-//! Allreduce of short vectors in shared memory: every rank shows its contribution to all, and combines all of them.
+//! Allreduce of short vectors in shared memory: every rank publishes its contribution, and combines those of all.
 //!
-//! One flag is awaited of each other rank, of whose vectors p − 1 are read. Keeps the order of operands.
+//! A rank awaits one flag of each other rank, and reads p − 1 vectors. Keeps the order of operands.
 
 use super::contribution;
 use crate::algorithms::building_blocks::slots::Contributions;
@@ -26,7 +26,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let mut program = Builder::new(rank, size, 1).slots(1);
     program.publish(contribution(problem).block(0), 0);
-    // In place the result would overwrite the own contribution, but not what was shown.
+    // In place the result would overwrite the rank's own contribution, but not the copy in its slot.
     let own = if problem.in_place { Buffer::of_rank(rank) } else { Send };
     let contributions = Contributions { rank, own: own.block(0), slot: 0 };
     contributions.combine(0..size, Recv.block(0), Recv.block(0), &mut program);

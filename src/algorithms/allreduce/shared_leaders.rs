@@ -1,9 +1,9 @@
-//! Allreduce for short vectors on several nodes: one rank of each combines what the others there show it, these combine
-//! among themselves, and show the result.
+//! Allreduce for short vectors on several nodes: the leader of each node combines the vectors that the node's ranks
+//! publish. The leaders combine their results by messages, and publish the outcome on their nodes.
 //!
-//! With m nodes of up to q ranks the rounds of recursive multiplying among m ranks: one round of m − 1 messages, if that is
-//! the radix k. On a node one rank reduces q − 1 vectors, and all read the result from there.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of up to q ranks: the rounds of recursive multiplying among m ranks (one round of m − 1 messages if
+//! k ≥ m). On a node the leader reduces q − 1 vectors, and all other ranks read the result from it.
+//! The values of a node's ranks are combined first, so the operator must commute.
 
 use super::node_aware::among_nodes;
 use super::{contribution, recursive_multiplying};
@@ -34,7 +34,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_leaders(problem, rank, &recursive_multiplying::ALGORITHM)
 }
 
-/// Allreduce in which one rank stands for each node; `between` is what these do.
+/// Returns an allreduce in which each node's leader acts for the node. The leaders run `between`.
 pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);

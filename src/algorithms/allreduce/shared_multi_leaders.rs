@@ -1,10 +1,10 @@
-//! Allreduce for long vectors on several nodes. Each rank of a node combines a slice of what all ranks of the node show. It
-//! combines this slice with the ranks of its number on the other nodes, and shows the result.
+//! Allreduce for long vectors on several nodes: each rank combines one slice of the vectors that the ranks of its
+//! node publish. It combines this slice with its owners on the other nodes, and publishes the result.
 //!
-//! With m nodes of q ranks 2 ceil(log_k m) rounds between the nodes, each of which sends 2n(m−1)/m bytes. A rank reduces (q−1)/q
-//! of a vector on its node. Where nodes have different numbers of ranks, there are as many slices as ranks on the fullest node.
-//! But there are no more than four slices for each rank of the emptiest node. The ranks of a node own the slices in turn.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of q ranks: 2 ceil(log_k m) rounds between the nodes. A node sends 2n(m−1)/m bytes. A rank reduces
+//! (q−1)/q of a vector on its node. If nodes differ in size, there are as many slices as ranks on the fullest node,
+//! but at most four for each rank of the emptiest. The ranks of a node own the slices in turn.
+//! The values of a node's ranks are combined first, so the operator must commute.
 
 use super::node_aware::among_nodes;
 use super::{circulant, contribution, shared_leaders};
@@ -29,7 +29,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_owners(problem, rank, &circulant::ALGORITHM)
 }
 
-/// Allreduce in which each rank of a node stands for it with a slice; `between` is what those who own the same slice do.
+/// Returns an allreduce in which each rank acts for its node with its slices. The owners of a slice run `between`.
 pub fn through_owners(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
     let placement = Placement::of(problem);
     let place @ Place { node, local } = placement.place(rank);
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn every_rank_sends_its_slice_to_other_nodes() {
-        // Four nodes of four: 16 blocks, of which a rank's slice are 4, which 2(4 − 1) leave for its peers.
+        // Four nodes of four: 16 blocks. A rank's slice has 4 of them; the rank sends 2(4 − 1) blocks to its peers.
         let problem = Problem { nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
         for rank in 0..16 {
             let schedule = schedule(&problem, rank);

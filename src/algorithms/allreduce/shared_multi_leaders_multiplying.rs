@@ -1,8 +1,8 @@
-//! Allreduce for vectors of medium length on several nodes: as [`shared_multi_leaders`], but slices stay whole between the nodes.
+//! Allreduce for medium vectors on several nodes: as [`shared_multi_leaders`], but slices stay whole between nodes.
 //!
-//! With m nodes the rounds are those of recursive multiplying among m ranks, half as many as if slices were cut. A rank of a full
-//! node of q sends its slice, n/q bytes, k − 1 times in each of ceil(log_k m) rounds.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes the rounds are those of recursive multiplying among m ranks: half as many as if slices were cut. If
+//! nodes have q ranks, a rank sends its slice of n/q bytes k − 1 times in each of ceil(log_k m) rounds.
+//! The values of a node's ranks are combined first, so the operator must commute.
 
 use super::{recursive_multiplying, shared_multi_leaders};
 use crate::algorithms::{Algorithm, Body, Problem};

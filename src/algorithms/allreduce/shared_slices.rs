@@ -1,7 +1,7 @@
-//! Allreduce of long vectors in shared memory: every rank combines its slice of all vectors, and copies the others' results.
+//! Allreduce of long vectors in shared memory: every rank combines its slice of all vectors, then copies the others'.
 //!
-//! A rank writes n bytes for others, combines p − 1 slices of n/p and copies as many: two flags follow each other. Keeps the
-//! order of operands. One rank computes a slice, so all agree bit for bit.
+//! A rank publishes n bytes, combines p − 1 slices of n/p bytes, and copies as many. It awaits two flags of each
+//! other rank. Keeps the order of operands. One rank computes each slice, so all ranks agree bit for bit.
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::slots::{Contributions, collect, show_parts};
@@ -29,7 +29,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let mut program = Builder::new(rank, size, size).slots(size);
     let (input, result) = (contribution(problem), Buffer::of_rank(rank).block(rank));
     show_parts((rank, size), input, &mut program);
-    // In place a sum would overwrite the own contribution.
+    // In place the sum would overwrite the rank's own contribution.
     let sum = if problem.in_place { Scratch } else { Recv };
     let contributions = Contributions { rank, own: input.block(rank), slot: rank };
     contributions.combine(0..size, sum.block(rank), result, &mut program);

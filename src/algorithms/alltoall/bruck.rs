@@ -1,7 +1,7 @@
 //! Radix-r Bruck index algorithm for MPI_Alltoall: rotate, exchange digit by digit, rotate back.
 //!
-//! With w = ceil(log_r p) digits: w rounds of together w(r−1) − floor((r^w − p)/r^(w−1)) messages. A block moves once
-//! for each nonzero digit of its distance, so a rank sends about p·w·(r−1)/r blocks.
+//! With w = ceil(log_r p) digits: w rounds, w(r−1) − floor((r^w − p)/r^(w−1)) messages in all. A block moves once for
+//! each nonzero digit of its distance, so a rank sends about p·w·(r−1)/r blocks.
 
 use crate::algorithms::digits::{digits, nonzero_digits_of_all, with_digit};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -28,8 +28,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     program.copy(Send.blocks(rank..size), Scratch.blocks(0..size - rank));
     program.copy(Send.blocks(0..rank), Scratch.blocks(size - rank..size));
 
-    // Work block i travels the sum of its digits' distances; a block that arrives takes the other of two places, so
-    // that it is never received into while it is sent.
+    // Work block i travels the sum of its digits' distances. It alternates between two places, so no place is
+    // received into while it is sent from.
     let place = |block: usize, hops: usize| Scratch.block(hops % 2 * size + block);
     exchange_by_digits(&mut program, problem, rank, Direction::Up, place);
 
@@ -48,10 +48,10 @@ pub(super) enum Direction {
     Down,
 }
 
-/// For each digit position a round in which, for each value z of the digit, the blocks with that digit are sent
-/// together z·r^position ranks further.
+/// Adds a round for each digit position. In it a rank sends one message for each value z of the digit: all blocks
+/// with this digit, z·r^position ranks further.
 ///
-/// `place(block, hops)` is where a block that is to travel the distance `block` stands after `hops` hops.
+/// `place(block, hops)` is where the block that travels the distance `block` is after `hops` hops.
 pub(super) fn exchange_by_digits(
     program: &mut Builder,
     problem: &Problem,
@@ -62,7 +62,7 @@ pub(super) fn exchange_by_digits(
     let Problem { size, radix, .. } = *problem;
     let nonzero_digits = nonzero_digits_of_all(size, radix);
     for position in 0..digits(size, radix) {
-        // As many as there are nonzero digits below the position.
+        // A block has made one hop for each nonzero digit below the position.
         let hops = |block| nonzero_digits[block % radix.pow(position)];
         // The values of one digit concern different blocks, so their messages share a round.
         for digit in 1..radix {
@@ -93,7 +93,7 @@ pub(super) mod tests {
         (schedule.messages_sent(), schedule.blocks_sent())
     }
 
-    /// Messages and blocks sent by equations 2 and 3 of Fan et al. 2022.
+    /// Messages and blocks sent according to equations 2 and 3 of Fan et al. 2022.
     pub fn stated(size: usize, radix: usize) -> (usize, usize) {
         let sent = |position: u32| {
             let weight = radix.pow(position);

@@ -1,10 +1,10 @@
-//! Padded radix-r Bruck for MPI_Alltoallv: `bruck`, in which every block travels as if it were as long as the longest.
+//! Padded radix-r Bruck for MPI_Alltoallv: as `bruck`, but every block is padded to the length of the longest.
 //!
-//! First an allreduce of 8 bytes, the longest block of all ranks: ceil(log2 p) rounds, two more off powers of two. Then
-//! rounds and blocks as in `bruck`, each block of n bytes, where n is the longest:
-//! p·w·(r−1)/r·n bytes sent, roughly, with w = ceil(log_r p). Needs 2·p·n bytes of scratch memory, in place 3·p·n, and as much
-//! again as a round sends. Against `bruck_two_phase` it wins when all blocks are short and alike, because it saves most of the
-//! first stage. A block that is longer or shorter than its receiver says goes unnoticed: what fits is delivered.
+//! First an allreduce of 8 bytes finds n, the bytes of the longest block of all ranks: floor(log2 p) rounds, and two
+//! more if p is no power of two. Then rounds and blocks are as in `bruck`, each block of n bytes. A rank sends roughly
+//! p·w·(r−1)/r·n bytes with w = ceil(log_r p). It needs 2·p·n bytes of scratch memory, in place 3·p·n, and in addition
+//! the bytes that a round sends. It is faster than `bruck_two_phase` if all blocks are short and alike, because most of
+//! the first phase is saved. If sender and receiver give different lengths, the bytes that fit arrive without an error.
 
 use super::bruck;
 use crate::algorithms::{Algorithm, Collective, Requirement};

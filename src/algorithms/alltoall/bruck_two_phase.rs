@@ -1,7 +1,7 @@
 //! Two-phase radix-r Bruck for MPI_Alltoallv and MPI_Alltoallw: the lengths of all blocks travel first, then the blocks.
 //!
-//! There the lengths of a round go just before its blocks and memory is made for p of the longest blocks; here all
-//! lengths go ahead, so that memory is made for what will come. As in `bruck_modified` blocks land where they belong.
+//! Fan et al. send the lengths of a round just before its blocks, with memory for p of the longest blocks. Here all
+//! lengths go ahead, so memory is as large as needed. As in `bruck_modified`, blocks arrive at their final places.
 //! Both phases have w = ceil(log_r p) rounds and the messages of `bruck`, the first with 8 bytes for each block. A block of
 //! distance d is sent h(d) times, where h counts the nonzero digits. It rests in scratch memory h(d) − 1 times, each time in a
 //! place of its own. With blocks of n bytes a rank sends roughly p·w·(r−1)/r·n bytes. All but (p−1)·n of these bytes rest, so a

@@ -1,7 +1,7 @@
-//! Circulant alltoall: every block travels the skips ceil(p/2), …, 2, 1 of which its distance is the sum.
+//! Circulant alltoall: a block's distance is a sum of some skips ceil(p/2), …, 2, 1, and the block travels these.
 //!
-//! ceil(log2 p) rounds of one message, for any p. As in `bruck_modified` blocks land where they belong, and a block
-//! moves once for each skip of its distance: a rank sends as many blocks as all distances have skips.
+//! ceil(log2 p) rounds of one message, for any p. As in `bruck_modified`, blocks arrive at their final places. A block
+//! moves once for each skip of its distance, so a rank sends as many blocks as all distances together have skips.
 
 use super::routes;
 use crate::algorithms::building_blocks::circulant;

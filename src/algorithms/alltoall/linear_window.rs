@@ -1,7 +1,7 @@
-//! Spread-out for MPI_Alltoall and its variants with a bound on the messages under way.
+//! Spread-out for MPI_Alltoall and its variants with a bound on the messages in flight.
 //!
-//! p − 1 messages of one block. At most `window` sends and as many receives are under way; the next pair is posted
-//! when the oldest is complete.
+//! p − 1 messages of one block. At most `window` sends and `window` receives are in flight. A rank posts the next pair
+//! when the oldest pair is complete.
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};

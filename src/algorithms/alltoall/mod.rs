@@ -1,6 +1,6 @@
 //! `MPI_Alltoall`, `MPI_Alltoallv`, `MPI_Alltoallw`: block `j` of rank `i`'s send buffer becomes block `i` of rank
-//! `j`'s receive buffer. Where only the two ranks know the block's length, it goes from one to the other directly, or
-//! its length is sent ahead, or it is padded.
+//! `j`'s receive buffer. If only these two ranks know the block's length, the block goes directly from one to the
+//! other, or its length is sent ahead, or the block is padded.
 
 pub mod bruck;
 pub mod bruck_modified;
@@ -21,8 +21,8 @@ pub mod spread_out;
 use super::Problem;
 use crate::schedule::{Buffer, Builder, Run, Schedule};
 
-/// Completes a program that reads the send buffer: with an in-place call its input is first copied from the receive
-/// buffer to scratch blocks behind those that the program uses.
+/// Adapts a program that reads the send buffer to in-place calls: the program first copies its input from the receive
+/// buffer to scratch blocks after those that it uses.
 fn with_input(problem: &Problem, program: Schedule) -> Schedule {
     if !problem.in_place {
         return program;
@@ -37,16 +37,16 @@ fn with_input(problem: &Problem, program: Schedule) -> Schedule {
     }))
 }
 
-/// Brings the rank's own block where it belongs. With an in-place call it stands there already.
+/// Copies the rank's own block to the receive buffer. In an in-place call it is there already.
 fn copy_own_block(problem: &Problem, program: &mut Builder, rank: usize) {
     if !problem.in_place {
         program.copy(Buffer::Send.block(rank), Buffer::Recv.block(rank));
     }
 }
 
-/// Where the block that travels down by `distance` in so many hops stands after some of them. It ends at the receive
-/// block of its source, `rank + distance`. On the way it alternates between that block and scratch, such that its
-/// last hop takes it into the receive buffer, and that it is never received into where it is sent from.
+/// Returns where a block that travels down by `distance` in `hops` hops is on this rank after `hops_done` hops. Its
+/// final place is receive block `rank + distance`, that of its source. On the way blocks alternate between this place
+/// and scratch. So the last hop ends in the receive buffer, and no place is received into while it is sent from.
 fn place_on_the_way((rank, size): (usize, usize), distance: usize, hops: usize, hops_done: usize) -> Run {
     match hops - hops_done {
         _ if hops_done == 0 => Buffer::Send.block((rank + size - distance) % size),

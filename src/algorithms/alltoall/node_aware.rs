@@ -1,18 +1,18 @@
-//! Node-aware alltoall for short blocks: ranks exchange blocks first on their nodes and then between these, each time by Bruck's algorithm.
+//! Node-aware alltoall for short blocks (TuNA): Bruck's algorithm first on the nodes, then between them.
 //!
-//! A rank that is number k of its node is in lane k. A block for it goes first to the rank of the sender's node that serves this lane, then from
-//! node to node in the lane, and so ends where it belongs. With m nodes of q ranks each rank serves its own lane: all q ranks stand for the node,
-//! each for the peers with its number. If another node has more ranks, some ranks serve several lanes.
+//! The ranks with local number k on their nodes form lane k. A block for a rank of this lane first goes to the rank of
+//! the sender's node that serves the lane, then from node to node in the lane to its target. With m nodes of q ranks
+//! each rank serves its own lane. If another node has more ranks, some ranks serve several lanes.
 //!
-//! Both phases have the radix r, cut to q and to m. `bruck` sends M(p) messages and B(p) blocks on p ranks. Here a rank sends
-//! M(q) + M(m) messages of m·B(q) + q·B(m) blocks, of which M(m) messages and q·B(m) blocks leave the node, in ceil(log_r q) +
-//! ceil(log_r m) rounds. If r is at least q and m, these are q + m − 2 messages, and each block leaves a node once. As in
-//! `bruck_two_phase`, a block rests in a scratch block of its own after each hop but the last. The scratch memory is that of all
-//! but p − 1 of the blocks sent. In place it is that of p more blocks.
+//! The radix r is cut to q on the nodes and to m between them. Let `bruck` send M(p) messages and B(p) blocks on p
+//! ranks. Here a rank sends M(q) + M(m) messages with m·B(q) + q·B(m) blocks in ceil(log_r q) + ceil(log_r m) rounds.
+//! M(m) messages with q·B(m) blocks leave the node. If r ≥ q and r ≥ m, there are q + m − 2 messages, and each block
+//! leaves a node once. As in `bruck_two_phase`, a block rests in its own scratch block after each hop but the last.
+//! Scratch memory is needed for all but p − 1 of the blocks sent, and in place for p more blocks.
 //!
-//! With `MPI_Alltoallv` and `MPI_Alltoallw` the lengths of all blocks travel first, by the same messages with 8 bytes for each block. Messages
-//! between two ranks of which all blocks are empty are then left out. Where nine of ten blocks are empty, the lengths alone take about as long as
-//! `spread_out` does.
+//! In `MPI_Alltoallv` and `MPI_Alltoallw` the lengths of all blocks travel first, in the same messages with 8 bytes for
+//! each block. After that a message is left out if all its blocks are empty. If nine of ten blocks are empty, the
+//! lengths alone take about as long as `spread_out`.
 
 use super::parcels::{Parcels, Participant, exchange};
 use super::{copy_own_block, with_input};
@@ -53,19 +53,19 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_input(problem, program.build())
 }
 
-/// The lanes that a rank serves. The ranks in them are its targets, lane by lane.
+/// The lanes that a rank serves. The ranks in these lanes are its targets, lane by lane.
 ///
-/// Before the second phase it has its own blocks for them in the send buffer, those for itself in the receive buffer, and all others in
-/// scratch blocks, those of each other member of its node together.
+/// Before the second phase the rank's own blocks for its targets are in the send buffer. Blocks for the rank itself are
+/// in the receive buffer. All others are in scratch blocks, grouped by the member of the node that gave them.
 struct Lanes<'a> {
     placement: &'a Placement,
     rank: usize,
     place: Place,
-    /// How many ranks its node has.
+    /// How many ranks the rank's node has.
     members: usize,
-    /// How many of its targets come before itself.
+    /// How many of the rank's targets come before the rank itself.
     before: usize,
-    /// Scratch blocks for each other member: one for each target but itself.
+    /// Scratch blocks for each other member of the node: one for each target but the rank itself.
     kept: usize,
 }
 
@@ -73,33 +73,33 @@ impl<'a> Lanes<'a> {
     fn of(placement: &'a Placement, rank: usize) -> Self {
         let place = placement.place(rank);
         let members = placement.population(place.node);
-        // Of the lanes that it serves, its own is the first.
+        // The first lane that a rank serves is its own.
         let before = (0..place.node).filter(|&node| placement.population(node) > place.local).count();
         let lanes = Lanes { placement, rank, place, members, before, kept: 0 };
         Lanes { kept: lanes.targets(place.local) - 1, ..lanes }
     }
 
-    /// Those that a rank of this node serves.
+    /// The lanes that the rank with number `local` on this node serves.
     fn served_by(&self, local: usize) -> impl Iterator<Item = usize> + use<> {
         (local..self.placement.most_members()).step_by(self.members)
     }
 
-    /// The rank's own blocks for the targets of a rank of this node.
+    /// The rank's own blocks for the targets of the rank with number `local` on this node.
     fn given_to(&self, local: usize) -> Vec<Strided> {
         self.served_by(local).flat_map(|lane| self.placement.blocks_of_local(Send, lane)).collect()
     }
 
-    /// How many targets a rank of this node has.
+    /// How many targets the rank with number `local` on this node has.
     fn targets(&self, local: usize) -> usize {
         self.given_to(local).into_iter().map(Strided::blocks).sum()
     }
 
-    /// The first scratch block of another member.
+    /// The first scratch block for the blocks of another member.
     fn first_of(&self, member: usize) -> usize {
         (member - usize::from(member > self.place.local)) * self.kept
     }
 
-    /// Where this rank has the blocks of another member.
+    /// Where this rank keeps the blocks of another member.
     fn taken_from(&self, member: usize) -> Vec<Strided> {
         let first = self.first_of(member);
         let source = self.placement.member(Place { local: member, ..self.place });
@@ -111,7 +111,7 @@ impl<'a> Lanes<'a> {
         ]
     }
 
-    /// Where this rank has the blocks of all members for a target other than itself, the first member's first.
+    /// Where this rank keeps the blocks of all members, in their order, for another rank: target number `number`.
     fn collected_for(&self, target: usize, number: usize) -> Vec<Strided> {
         let local = self.place.local;
         let of = |member| Scratch.block(self.first_of(member) + number - usize::from(number > self.before));
@@ -122,7 +122,7 @@ impl<'a> Lanes<'a> {
         ]
     }
 
-    /// On the node each rank gives each other one its blocks for the targets of that one.
+    /// The exchange on the node: each rank gives each other rank its blocks for that rank's targets.
     fn within(&self) -> Parcels {
         let (own, size) = (self.place.local, self.members);
         let members = self.placement.members(self.place.node).enumerate();
@@ -135,14 +135,14 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// In each lane that this rank serves, each node gives each other one its blocks for the rank there that is in the lane.
+    /// The exchanges in the rank's lanes: each node gives each other node its blocks for the rank of the lane there.
     fn between(&self) -> Vec<Parcels> {
         let mut numbers = 0..;
         let lanes = self.served_by(self.place.local);
         lanes.map(|lane| self.in_lane(lane, &mut numbers)).collect()
     }
 
-    /// `numbers`: those of the targets in the lane, among all of this rank.
+    /// `numbers` yields the numbers of the lane's targets among all targets of this rank.
     fn in_lane(&self, lane: usize, numbers: impl Iterator<Item = usize>) -> Parcels {
         let (own, nodes) = (self.place.node, self.placement.nodes());
         let participant = |node| {
@@ -183,7 +183,7 @@ mod tests {
         })
     }
 
-    /// Ranks in turn on so many nodes, or one node after another.
+    /// Ranks placed on the nodes in turn, or filling one node after another.
     fn placed(nodes: usize, population: usize, in_turn: bool) -> Problem {
         let size = nodes * population;
         let node = |rank| if in_turn { rank % nodes } else { rank / population };

@@ -29,8 +29,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_input(problem, program.build())
 }
 
-/// Whom a rank sends to and receives from: the same partner (by exclusive or) if `size` is a power of two, else the
-/// ranks at distance `round` ahead and behind.
+/// Returns a rank's target and source: one partner (by exclusive or) for both if `size` is a power of two, otherwise
+/// the ranks at distance `round` ahead and behind.
 fn partners(rank: usize, size: usize, round: usize) -> (usize, usize) {
     if size.is_power_of_two() {
         (rank ^ round, rank ^ round)

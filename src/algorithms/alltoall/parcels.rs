@@ -1,13 +1,13 @@
-//! Bruck's algorithm with any radix among some of the ranks, which exchange parcels: blocks that lie anywhere and travel together.
+//! Bruck's algorithm with any radix among some ranks. They exchange parcels: scattered blocks that travel together.
 //!
-//! Parcels travel downwards by the digits of their distance, as in `bruck_modified`, and arrive where the algorithm wants them. On the way each
-//! rests in scratch blocks of its own, so that no block is written twice and parcels may be of any length.
+//! As in `bruck_modified`, parcels travel down by the digits of their distance and arrive at their final places. On the
+//! way each rests in its own scratch blocks, so no block is written twice and parcels may have any length.
 
 use crate::algorithms::digits::{digits, with_digit};
 use crate::schedule::{Buffer::Scratch, Builder, Message, Run, Strided};
 use std::mem::take;
 
-/// A rank that takes part. Its parcel for another one has `gives` blocks for each that the other one `takes`.
+/// A rank that takes part. Its parcel for another participant has its own `gives` times the other's `takes` blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Participant {
     pub rank: usize,
@@ -15,20 +15,20 @@ pub struct Participant {
     pub takes: usize,
 }
 
-/// What one participant has to do with the others.
+/// The parcels that one participant exchanges with the others.
 #[derive(Debug)]
 pub struct Parcels {
     /// The number of the participant whose program this is.
     pub own: usize,
-    /// All of them, in the order in which distances count.
+    /// All participants. A distance is a difference of their numbers in this order, modulo how many there are.
     pub participants: Vec<Participant>,
-    /// By distance, where the parcel for the participant so far below lies; later any parcel of that distance that passes through.
+    /// By distance: first the parcel for the participant so far below, later a parcel in transit with this distance.
     pub held: Vec<Vec<Strided>>,
-    /// By distance, where the parcel of the participant so far above belongs.
+    /// By distance: the final place of the parcel from the participant so far above.
     pub arriving: Vec<Vec<Strided>>,
 }
 
-/// Exchanges parcels of equally many participants, all in the same rounds. `free`: the first scratch block that is not in use.
+/// Adds exchanges among equally many participants, all in the same rounds. `free` is the first unused scratch block.
 pub fn exchange(program: &mut Builder, mut exchanges: impl AsMut<[Parcels]>, radix: usize, free: &mut usize) {
     let exchanges = exchanges.as_mut();
     let size = exchanges.first().map_or(0, |parcels| parcels.participants.len());
@@ -51,7 +51,7 @@ struct Hop {
 }
 
 impl Parcels {
-    /// Sends on all parcels whose distance has that digit, and receives as many.
+    /// Sends all parcels whose distance has this digit, and receives as many.
     fn hop(&mut self, program: &mut Builder, Hop { radix, position, digit }: Hop, free: &mut usize) {
         let (own, size) = (self.own, self.participants.len());
         let weight = radix.pow(position);
@@ -71,7 +71,7 @@ impl Parcels {
         program.send(self.participants[below].rank, sent);
     }
 
-    /// A place for the parcel that a participant sends so far down.
+    /// Reserves scratch blocks for the parcel that participant `source` sends down by `distance`.
     fn rest(&self, source: usize, distance: usize, free: &mut usize) -> Run {
         let size = self.participants.len();
         let target = (source + size - distance) % size;

@@ -1,12 +1,12 @@
-//! Blocks that travel in several hops, each of a skip, and share messages with those that take the same skip.
+//! Alltoall in which blocks travel in several hops, one skip each. Blocks that take the same skip share a message.
 
 use super::{copy_own_block, place_on_the_way, with_input};
 use crate::algorithms::Problem;
 use crate::schedule::{Builder, Message, Run, Schedule};
 
-/// One message for each skip, in this order. Blocks take the skips of which their distance is the sum, and land where
-/// they belong. Before a message is posted, the one `window` messages earlier has been sent and received; so no two skips
-/// of a route may be closer in order.
+/// Returns a program with one message for each skip, in this order. A block takes skips that add up to its distance,
+/// and arrives at its final place. Before a message is posted, the message `window` places earlier is complete. So the
+/// skips of a block must be at least `window` places apart.
 pub(super) fn travel(problem: &Problem, rank: usize, skips: &[usize], window: usize) -> Schedule {
     let size = problem.size;
     let mut program = Builder::new(rank, size, size);
@@ -23,7 +23,7 @@ pub(super) fn travel(problem: &Problem, rank: usize, skips: &[usize], window: us
     with_input(problem, program.build())
 }
 
-/// For each skip, the blocks of its message as they are sent and as they are received.
+/// Returns for each skip where the blocks of its message are sent from and where they are received.
 fn messages(rank: usize, size: usize, skips: &[usize]) -> Vec<[Message; 2]> {
     let mut messages = vec![[Vec::new(), Vec::new()]; skips.len()];
     for distance in 1..size {
@@ -38,7 +38,7 @@ fn messages(rank: usize, size: usize, skips: &[usize]) -> Vec<[Message; 2]> {
     messages.into_iter().map(|ends| ends.map(message)).collect()
 }
 
-/// The numbers of the skips whose sum is a distance, in order: each the longest that is not too long.
+/// Returns the ascending numbers of skips that add up to a distance, always choosing the longest that fits.
 fn route(distance: usize, skips: &[usize]) -> Vec<usize> {
     let ascends = skips.first() < skips.last();
     let mut remaining = distance;
@@ -61,7 +61,7 @@ fn route(distance: usize, skips: &[usize]) -> Vec<usize> {
 pub(super) mod tests {
     use super::*;
 
-    /// Every distance is the sum of a route, whose skips are no closer in order than the window.
+    /// Asserts that each distance is the sum of its skips, and that these are at least `window` places apart.
     pub fn assert_routes_lead_there(size: usize, skips: &[usize], window: usize) {
         for distance in 0..size {
             let route = route(distance, skips);

@@ -1,9 +1,9 @@
-//! Alltoall in shared memory: every rank shows each other one its block, and copies what the others show it.
+//! Alltoall in shared memory: every rank publishes a block for each other rank, and copies the blocks for itself.
 //!
-//! One flag is awaited of each other rank; every block is written once and read once. Needs no scratch memory in place, for what is
-//! overwritten was shown before.
+//! A rank awaits one flag of each other rank. Every block is written once and read once. In place no scratch memory is
+//! needed, because a rank publishes its blocks before it overwrites them.
 //!
-//! With `MPI_Alltoallv` the ranks show each other the lengths of the blocks first, in the same way.
+//! In `MPI_Alltoallv` the ranks first publish the lengths of the blocks in the same way.
 
 use super::copy_own_block;
 use crate::algorithms::building_blocks::slots::{collect, show_parts};

@@ -1,8 +1,8 @@
-//! Alltoall on several nodes: the ranks of a node show each other their blocks, and share out for which ranks elsewhere each
-//! sends those of all.
+//! Alltoall on several nodes: the ranks of a node publish their blocks in shared memory, and share out the ranks of
+//! other nodes as targets. Each rank sends its targets the blocks of the whole node.
 //!
-//! With m nodes of q ranks one round of m − 1 messages of q blocks, each to the rank that they are for; without it every
-//! rank sends (m − 1)q messages.
+//! With m nodes of q ranks: one round of m − 1 messages of q blocks, each straight to its target. With direct messages
+//! from every rank, each would send (m − 1)q messages.
 
 use super::copy_own_block;
 use crate::algorithms::building_blocks::placement::Placement;
@@ -42,7 +42,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_slots(problem.size, placement.most_members(), program.build())
 }
 
-/// Shows each rank of the node the block for it and those that it sends on, in slots of the blocks' numbers.
+/// Publishes for each rank of the node its block and the blocks that it sends on. Slots have the blocks' numbers.
 fn show(program: &mut Builder, shares: &Shares, input: Buffer) {
     for reader in shares.neighbours() {
         for target in shares.targets(shares.placement.place(reader).local) {
@@ -52,8 +52,8 @@ fn show(program: &mut Builder, shares: &Shares, input: Buffer) {
     }
 }
 
-/// Posts the messages between the nodes, which hold scratch blocks alone: these are bytes, so long blocks can be cut
-/// anywhere. The scratch blocks that arrive, and whose they are.
+/// Posts the messages between the nodes. They hold only scratch blocks, which are bytes, so long blocks can be cut
+/// anywhere. Returns the scratch blocks that arrive, each with the rank that it comes from.
 fn exchange(program: &mut Builder, shares: &Shares, input: Buffer) -> Vec<(usize, usize)> {
     let (rank, members) = (shares.rank, shares.members());
     let targets: Vec<usize> = shares.targets(shares.place.local).collect();

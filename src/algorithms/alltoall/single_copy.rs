@@ -1,10 +1,10 @@
 //! Alltoall by single copies: every rank copies its blocks from the memory of the others.
 //!
-//! As `shared`, but ranks show where the blocks lie, and wait in the end until all have copied them. In place every block is overwritten, so
-//! that ranks show copies.
+//! As `shared`, but ranks publish the addresses of blocks. At the end each rank waits until the others have copied
+//! its blocks. In place every block is overwritten, so ranks publish copies.
 //!
-//! With `MPI_Alltoallv` the ranks show each other the lengths of the blocks first. If all are short, they show the blocks themselves. With
-//! `MPI_Alltoallw` each rank copies as much as it expects.
+//! In `MPI_Alltoallv` the ranks first publish the lengths of the blocks. If all are short, they publish the blocks
+//! themselves. In `MPI_Alltoallw` each rank copies as much as it expects.
 
 use super::shared;
 use crate::algorithms::building_blocks::slots::{

@@ -1,7 +1,7 @@
-//! Dissemination barrier: in round i a rank tells those at the distances k^i, 2k^i, …, (k − 1)k^i ahead.
+//! Dissemination barrier: in round i a rank sends tokens to the ranks k^i, 2k^i, …, (k − 1)k^i ahead.
 //!
-//! ceil(log_k p) rounds for any p, of up to k − 1 messages from each rank, which travel at the same time. Of the radices with as few rounds the
-//! least is taken, which has the fewest messages.
+//! ceil(log_k p) rounds for any p. In each a rank sends up to k − 1 messages at the same time. k is the smallest radix
+//! with as few rounds as the given one, because it has the fewest messages.
 
 use super::{distances, place, token};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};

@@ -1,4 +1,4 @@
-//! `MPI_Barrier`: no rank leaves before all have come. What travels is a token of one byte; only that it came matters.
+//! `MPI_Barrier`: no rank leaves before all have entered. Each message is a token: one byte of no meaning.
 
 pub mod dissemination;
 pub mod recursive_doubling;
@@ -10,8 +10,8 @@ pub mod tree;
 use crate::algorithms::digits::{digits, least_radix};
 use crate::schedule::{Buffer::*, Run};
 
-/// For each round of a dissemination: the distances to the ranks that a rank hears from, which are k^i, 2k^i, …, (k − 1)k^i. ceil(log_k p) rounds.
-/// k is the least radix with as few rounds as the given one, because it has the fewest messages.
+/// Returns for each of ceil(log_k p) rounds of a dissemination the distances k^i, 2k^i, …, (k − 1)k^i between partners.
+/// k is the smallest radix with as few rounds as `radix`, because it has the fewest messages.
 fn distances(size: usize, radix: usize) -> impl ExactSizeIterator<Item = impl Iterator<Item = usize>> {
     let radix = least_radix(size, radix);
     (0..digits(size, radix)).map(move |round| {
@@ -25,7 +25,7 @@ fn token() -> Run {
     Send.block(0)
 }
 
-/// Where a token arrives. Those that are under way at the same time need different places.
+/// Where a token arrives. Tokens in flight at the same time need different numbers.
 fn place(number: usize) -> Run {
     Scratch.block(number)
 }

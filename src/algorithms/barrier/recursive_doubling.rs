@@ -1,7 +1,7 @@
-//! Recursive doubling for MPI_Barrier: partners at distance 1, 2, 4, … tell each other.
+//! Recursive doubling for MPI_Barrier: partners at distance 1, 2, 4, … exchange tokens.
 //!
-//! p a power of two: log2(p) rounds of one message from each rank. Otherwise there are two more rounds. In the first round the
-//! ranks beyond a power of two tell their partners. In the last round the partners tell them.
+//! p a power of two: log2(p) rounds of one message from each rank. Otherwise surplus ranks are folded, in two more
+//! rounds: in the first they send tokens to their partners, in the last the partners send tokens back.
 
 use super::{place, token};
 use crate::algorithms::building_blocks::fold::{Fold, Role};
@@ -44,7 +44,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
 }
 
-/// The rounds among the participants, of whom there are a power of two.
+/// Returns the rounds among `size` participants; `size` is a power of two.
 fn double(rank: usize, size: usize) -> Schedule {
     let mut program = Builder::new(rank, size, 1);
     for round in 0..size.ilog2() {

@@ -1,7 +1,7 @@
-//! Double ring for MPI_Barrier: a token goes round once to learn that all have come, and once more to tell them.
+//! Double ring for MPI_Barrier: a token goes around until all ranks have entered, and once more to release them.
 //!
-//! 2(p − 1) messages, one after another: the second time the token stops at the last rank that has not seen it
-//! complete.
+//! 2(p − 1) messages, one after another. On its second way around, the token stops at the last rank that has to be
+//! released.
 
 use super::{place, token};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};

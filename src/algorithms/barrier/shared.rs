@@ -1,8 +1,8 @@
 //! Barrier in shared memory: dissemination by flags.
 //!
-//! In round i a rank raises a flag and awaits those of the ranks at distances k^i, 2k^i, …, (k−1)k^i: ceil(log_k p) rounds. A
-//! flag is seen by many as fast as by one, so the fewer rounds the better, until looking at many takes its time. Of the radices
-//! with as few rounds the least is taken, which has the fewest flags.
+//! In round i a rank raises a flag and awaits the flags of the ranks at distances k^i, 2k^i, …, (k−1)k^i: ceil(log_k p)
+//! rounds. Many ranks see a flag as fast as one does. So fewer rounds are faster, until reading many flags takes too
+//! long. k is the smallest radix with as few rounds as the given one, because it has the fewest flags.
 
 use super::distances;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn no_more_flags_are_awaited_than_the_rounds_need() {
-        // Two rounds of radix 4 will do for 16 ranks.
+        // Two rounds of radix 4 are enough for 16 ranks.
         let awaits = |radix| {
             let steps = schedule(&Problem { radix, ..Problem::new(16) }, 3).steps;
             steps.iter().filter(|step| matches!(step, Step::Await { .. })).count()

@@ -1,6 +1,6 @@
-//! Barrier on several nodes: the ranks of each raise a flag for one of them, these meet by dissemination, and raise theirs.
+//! Barrier on several nodes: ranks raise flags for their leader; leaders run `dissemination`, then raise theirs.
 //!
-//! ceil(log_k m) rounds.
+//! With m nodes: ceil(log_k m) rounds.
 
 use super::dissemination;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -21,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     body: Body::Messages(schedule),
 };
 
-/// What the leaders of the nodes do.
+/// The algorithm between the leaders of the nodes.
 const BETWEEN: Algorithm = dissemination::ALGORITHM;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -1,6 +1,6 @@
 //! Tree barrier: tokens are gathered along the binomial tree of rank 0, and come back along it.
 //!
-//! 2 ceil(log2 p) rounds, 2(p − 1) messages, the fewest there can be.
+//! 2 ceil(log2 p) rounds, 2(p − 1) messages, the fewest possible.
 
 use super::{place, token};
 use crate::algorithms::building_blocks::binomial_tree::{children, parent};
@@ -24,7 +24,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     collect_and_release(rank, size, parent(rank), children(rank, size))
 }
 
-/// A rank hears of its children, then tells its parent and hears from it, then releases the children.
+/// Returns a rank's program: it awaits its children's tokens, exchanges tokens with its parent, releases the children.
 pub fn collect_and_release(
     rank: usize,
     size: usize,

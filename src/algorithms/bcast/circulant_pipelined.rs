@@ -1,9 +1,9 @@
 //! Träff's round-optimal broadcast of several segments along the circulant graph.
 //!
-//! With k segments k − 1 + ceil(log2 p) rounds of one segment, for any p; nobody receives a segment twice. A schedule
-//! is made in O(log^3 p) steps without communication; the paper needs O(log p).
-//! A rank waits for nothing but what it sends on, so the root sends segments back to back: about n beta + ceil(log2 p)
-//! (alpha + n/k beta) in Hockney's model. Where messages then queue, rounds may be one more.
+//! With k segments k − 1 + ceil(log2 p) rounds of one segment, for any p; no rank receives a segment twice. A rank
+//! makes its schedule in O(log^3 p) steps without communication; the paper's algorithm takes O(log p).
+//! A rank waits only for segments that it sends on, so the root sends segments back to back. The time is about n beta +
+//! ceil(log2 p) (alpha + n/k beta) in Hockney's model. If messages queue, there may be one round more.
 
 use crate::algorithms::building_blocks::AHEAD;
 use crate::algorithms::building_blocks::circulant_broadcast::{CirculantBroadcast, Round};

@@ -1,8 +1,7 @@
-//! k-nomial tree for MPI_Bcast: the binomial tree of another radix.
+//! k-nomial tree for MPI_Bcast: the binomial tree generalised to radix k.
 //!
-//! w = ceil(log_k p) rounds, in which the root sends up to k − 1 vectors each, w(k−1) − floor((k^w − p)/k^(w−1)) in all;
-//! nobody is later than the root. A larger k trades the depth of the tree for
-//! messages of the root.
+//! w = ceil(log_k p) rounds. In each the root sends up to k − 1 vectors, w(k−1) − floor((k^w − p)/k^(w−1)) in all; no
+//! rank is later than the root. A larger k makes the tree flatter, but the root sends more messages.
 
 use crate::algorithms::building_blocks::knomial_tree::{children, parent};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;

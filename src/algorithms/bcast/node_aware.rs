@@ -1,9 +1,9 @@
-//! Node-aware broadcast: to the root's node, between the nodes, to the other nodes.
+//! Node-aware broadcast: first on the root's node, then between the nodes, then on the other nodes.
 //!
-//! On its node the root, on any other its lowest rank stands for all. Within a node a binomial tree carries the whole
-//! vector; between m nodes a scatter and an opened ring do, so that the vector enters and leaves a node about once:
-//! 2n(m−1)/m bytes. All m that stand for a node are done at once, so the rounds are those on the root's node, m − 1 +
-//! ceil(log2 m) between the nodes, and those on the largest other node.
+//! The root leads its node, and the lowest rank leads any other node. On a node the whole vector travels along a
+//! binomial tree. Between m leaders it travels by a scatter and an opened ring, so it enters and leaves a node about
+//! once: 2n(m−1)/m bytes. All leaders finish at the same time. So there are the rounds on the root's node, m − 1 +
+//! ceil(log2 m) rounds between the nodes, and the rounds on the largest other node.
 
 use crate::algorithms::building_blocks::binomial_tree::{children, parent, scatter, subtree};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use crate::schedule::Step;
 
-    /// Three nodes of 3, 2 and 3 ranks, from rank 6.
+    /// Three nodes of 3, 2 and 3 ranks; rank 6 is the root.
     fn problem() -> Problem {
         Problem { root: 6, nodes: [4, 7, 4, 4, 7, 9, 9, 9].into(), ..Problem::new(8) }
     }

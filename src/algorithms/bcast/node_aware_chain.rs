@@ -1,7 +1,7 @@
 //! Node-aware broadcast along a chain of nodes, with a binomial tree on each, whole or in segments.
 //!
-//! With m nodes of up to q ranks and s segments s(1 + ceil(log2 q)) + m − 2 rounds of one segment; the vector enters and
-//! leaves a node once.
+//! With m nodes of up to q ranks and s segments: s(1 + ceil(log2 q)) + m − 2 rounds of one segment. The vector enters
+//! and leaves a node once.
 
 use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::building_blocks::placement::Placement;

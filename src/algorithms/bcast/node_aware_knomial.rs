@@ -1,8 +1,8 @@
-//! Node-aware broadcast along a k-nomial tree of nodes, with another on each.
+//! Node-aware broadcast along a k-nomial tree of nodes, with another k-nomial tree on each node.
 //!
-//! With m nodes of up to q ranks there are w(k−1) − floor((k^w − m)/k^(w−1)) messages between the nodes, where w = ceil(log_k m).
-//! The same formula with q for m counts the messages on a node. Each message has the whole vector. If m is the radix, there is
-//! one round between the nodes.
+//! With m nodes of up to q ranks the root sends w(k−1) − floor((k^w − m)/k^(w−1)) messages to other nodes, where
+//! w = ceil(log_k m). The same formula with q for m counts the messages that it sends on its node. Each message has the
+//! whole vector. If k ≥ m, there is one round between the nodes.
 
 use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::building_blocks::placement::Placement;

@@ -1,7 +1,7 @@
 //! Scatter and recursive-doubling allgather for MPI_Bcast.
 //!
-//! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent by the root. Otherwise the first 2^floor(log2 p) ranks
-//! after the root do so and then each of the others gets the whole vector from one of them, in one more round.
+//! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent by the root. Otherwise the first 2^floor(log2 p) ranks,
+//! counted from the root, do this. Then each other rank gets the whole vector from one of them, in one more round.
 
 use crate::algorithms::building_blocks::binomial_tree::scatter;
 use crate::algorithms::building_blocks::butterfly::Butterfly;

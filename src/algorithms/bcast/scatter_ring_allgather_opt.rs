@@ -1,8 +1,8 @@
 //! Bandwidth-saving broadcast: scatter, then an allgather along an opened ring.
 //!
-//! After the binomial scatter a rank holds the blocks of its whole subtree; the ring does not bring them again. Rounds
-//! and the root's messages as in `scatter_ring_allgather`; of its p(p−1) ring messages, the blocks held beyond the own
-//! one are saved.
+//! After the binomial scatter a rank holds the blocks of its whole subtree, and the ring does not bring these again.
+//! Rounds and the root's messages are as in `scatter_ring_allgather`. Of its p(p−1) ring messages, one is saved for
+//! each block that a rank holds besides its own.
 
 use crate::algorithms::building_blocks::binomial_tree::{scatter, subtree};
 use crate::algorithms::building_blocks::ring_allgather::ring_allgather;

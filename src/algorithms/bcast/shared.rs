@@ -1,6 +1,6 @@
-//! Broadcast in shared memory: the root shows the vector to all, who copy it.
+//! Broadcast in shared memory: the root publishes the vector in a slot, and all other ranks copy it.
 //!
-//! The root writes the vector once, everyone else reads it once, while the root is busy with what follows.
+//! The root writes the vector once and does not wait for the readers. Every other rank reads the vector once.
 
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Buffer::Recv, Builder, Schedule};

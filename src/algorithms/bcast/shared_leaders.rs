@@ -1,7 +1,7 @@
-//! Broadcast for short vectors on several nodes: one rank of each gets the vector and shows it to the others there.
+//! Broadcast for short vectors on several nodes: each node's leader gets the vector and publishes it on its node.
 //!
-//! With m nodes w(k−1) − floor((k^w − m)/k^(w−1)) messages, where w = ceil(log_k m), each of the whole vector: one round, if
-//! m is the radix.
+//! With m nodes the root sends w(k−1) − floor((k^w − m)/k^(w−1)) messages of the whole vector, where w = ceil(log_k m).
+//! If k ≥ m, there is one round.
 
 use crate::algorithms::building_blocks::knomial_tree::{children, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -33,8 +33,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     })
 }
 
-/// Broadcast in which one rank stands for each node; `between` is what the one of a node does among those of so many, in
-/// the receive buffer. Messages hold scratch blocks alone, which are bytes: so a long vector can be cut anywhere.
+/// Returns a broadcast in which leaders act for their nodes. `between(node, nodes)` is a leader's program among the
+/// leaders, in the receive buffer. Messages hold only scratch blocks, which are bytes, so vectors can be cut anywhere.
 pub fn through_leaders(
     problem: &Problem,
     rank: usize,

@@ -1,8 +1,8 @@
-//! Broadcast for long vectors on several nodes: segments travel between one rank of each, which shows them to the others
-//! there.
+//! Broadcast for long vectors on several nodes: segments travel between the nodes' leaders, and each leader publishes
+//! them on its node.
 //!
-//! With m nodes and k segments, of which there are at most 2p, k − 1 + ceil(log2 m) rounds of one segment; the vector enters
-//! each node once.
+//! With m nodes and k segments (at most 2p): k − 1 + ceil(log2 m) rounds of one segment. The vector enters each node
+//! once.
 
 use super::circulant_pipelined;
 use super::shared_leaders::through_leaders;
@@ -24,7 +24,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     body: Body::Messages(schedule),
 };
 
-/// What the leaders of the nodes do.
+/// The algorithm between the leaders of the nodes.
 const BETWEEN: Algorithm = circulant_pipelined::ALGORITHM;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

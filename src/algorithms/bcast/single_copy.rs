@@ -1,6 +1,6 @@
 //! Broadcast by single copies: all others copy the vector from the root's own memory.
 //!
-//! As `shared`, but the root shows where its vector lies, and waits in the end until all have copied it.
+//! As `shared`, but the root publishes the address of its vector. At the end it waits until all have copied the vector.
 
 use super::shared;
 use crate::algorithms::building_blocks::slots::{NEEDS_OF_SINGLE_COPIES, SOURCE_OF_SINGLE_COPIES, lent};

@@ -1,28 +1,28 @@
-//! Bine: binomial trees and butterflies with negabinary distances.
+//! Bine trees (De Sensi et al. 2025): binomial trees and butterflies with negabinary distances.
 //!
-//! In round k an even rank r meets rank r + d, an odd one r − d, modulo p, where d = (1 − (−2)^(k+1)) / 3: 1, −1, 3, −5, 11,
-//! −21, …. In base −2 this distance is a one k + 1 times. Ranks far apart are a third nearer than at distances 1, 2, 4, 8, ….
-//! p is a power of two. For other numbers of ranks a tree is folded onto a power of two; each folded rank becomes a leaf.
+//! In round k an even rank r meets rank r + d, and an odd rank meets r − d, modulo p. Here d = (1 − (−2)^(k+1)) / 3,
+//! that is 1, −1, 3, −5, 11, −21, …: in base −2, k + 1 ones. Long distances are a third shorter than 1, 2, 4, 8, …. p
+//! is a power of two. For other numbers of ranks a tree is folded onto a power of two; each folded rank becomes a leaf.
 
 use super::fold::{Fold, Role};
 use super::tree_gather::{tree_gather, tree_scatter};
 use crate::schedule::{Buffer::Recv, Message, Schedule};
 use std::ops::Range;
 
-/// The digits of even weight in base −2, those that add.
+/// The digits of even weight in base −2, which add.
 const ADDED: usize = usize::MAX / 3;
-/// The digits of odd weight, those that subtract.
+/// The digits of odd weight in base −2, which subtract.
 const SUBTRACTED: usize = !ADDED;
 
-/// Whom a rank meets in a round.
+/// Returns the rank that `rank` meets in a round.
 pub fn partner(rank: usize, round: u32, size: usize) -> usize {
     let distance = (1 - (-2_isize).pow(round + 1)) / 3;
     let ahead = if rank.is_multiple_of(2) { distance } else { -distance };
     (rank as isize + ahead).rem_euclid(size as isize) as usize
 }
 
-/// The rounds, as bits, that lead from one rank to another, if each is taken once and in order: the Gray code of their
-/// distance in base −2.
+/// Returns the rounds, as bits, that lead from one rank to another if each is taken once and in order. They
+/// are the Gray code of the ranks' distance in base −2.
 pub fn path(from: usize, to: usize, size: usize) -> usize {
     // Odd ranks are mirror images of even ones. To an even rank the distance counts backwards.
     let distance = if from.is_multiple_of(2) { to + size - from } else { from + size - to };
@@ -31,24 +31,22 @@ pub fn path(from: usize, to: usize, size: usize) -> usize {
     digits ^ digits >> 1
 }
 
-/// The first of the 2^rounds ranks that the first rounds, taken backwards, lead to from a rank. They are neighbours modulo p.
+/// Returns the first of the 2^rounds ranks, consecutive modulo p, that `rank` reaches in rounds `rounds − 1` … 0.
 fn first_reached(rank: usize, rounds: u32, size: usize) -> usize {
     let below = (1 << rounds) - 1;
     let behind = if rank.is_multiple_of(2) { SUBTRACTED & below } else { ADDED & below };
     (rank + size - behind) % size
 }
 
-/// The tree of rank 0 among any number of ranks, the longest distances first: ceil(log2 p) rounds.
+/// The tree rooted at rank 0 among any number of ranks, with the longest distances first: ceil(log2 p) rounds.
 #[derive(Clone, Copy)]
 pub struct Tree(Fold);
 
 impl Tree {
-    /// That of `size` ranks.
     pub fn new(size: usize) -> Self {
         Tree(Fold::new(size))
     }
 
-    /// The parent.
     pub fn parent(self, rank: usize) -> Option<usize> {
         let Tree(fold) = self;
         let participant = match fold.role(rank) {
@@ -59,7 +57,7 @@ impl Tree {
         (participant > 0).then(|| fold.member(partner(participant, round, fold.participants)))
     }
 
-    /// The children, the one with the largest subtree first.
+    /// Returns the children, the one with the largest subtree first.
     pub fn children(self, rank: usize) -> Vec<usize> {
         let Tree(fold) = self;
         let (participant, folded) = match fold.role(rank) {
@@ -72,7 +70,7 @@ impl Tree {
         children.chain(folded).collect()
     }
 
-    /// The ranks in the subtree below a rank, itself included: the second range, and what of it goes round behind the last rank.
+    /// Returns the ranks of `rank`'s subtree, itself included: those that wrap past the last rank, then the others.
     pub fn subtree(self, rank: usize) -> [Range<usize>; 2] {
         let Tree(fold) = self;
         if fold.role(rank) == Role::Folded {
@@ -86,27 +84,27 @@ impl Tree {
         [0..end.saturating_sub(size), start..end.min(size)].map(ranks)
     }
 
-    /// How many ranks the subtree has.
+    /// Returns the number of ranks in the subtree of `rank`.
     pub fn population(self, rank: usize) -> usize {
         self.subtree(rank).into_iter().map(|range| range.len()).sum()
     }
 
-    /// Gather of a block from each rank to rank 0: rank i brings block i, and afterwards holds the blocks of its subtree.
+    /// Gathers a block from each rank at rank 0. Rank i brings block i and afterwards holds the blocks of its subtree.
     pub fn gather(self, rank: usize, size: usize) -> Schedule {
         tree_gather(rank, size, self.parent(rank), self.children(rank), |rank| self.blocks(rank))
     }
 
-    /// The mirror of [`Tree::gather`].
+    /// Scatters a block to each rank from rank 0: the mirror of [`Tree::gather`].
     pub fn scatter(self, rank: usize, size: usize) -> Schedule {
         tree_scatter(rank, size, self.parent(rank), self.children(rank), |rank| self.blocks(rank))
     }
 
-    /// The blocks of the ranks in the subtree, in two runs where it contains both the last rank and the first.
+    /// Returns the blocks of the ranks in the subtree, in two runs if it contains both the last rank and the first.
     fn blocks(self, rank: usize) -> Message {
         self.subtree(rank).into_iter().map(|ranks| Recv.blocks(ranks)).collect()
     }
 
-    /// A participant passes on in so many rounds what it got in the one before.
+    /// Returns the number of rounds in which a participant sends to its children.
     fn rounds_below(self, participant: usize) -> u32 {
         let size = self.0.participants;
         path(0, participant, size).trailing_zeros().min(size.ilog2())

@@ -1,13 +1,13 @@
-//! Butterflies among a power of two of ranks: in each of log2(p) rounds every rank meets a partner, and all rounds together
-//! lead from any rank to any other.
+//! Butterflies among a power of two of ranks. Each of log2(p) rounds pairs every rank with a partner. All
+//! rounds together lead from any rank to any other.
 
 use super::bine;
 use std::ops::Range;
 
-/// Who meets whom in a round.
+/// The distances of partners, round by round.
 #[derive(Clone, Copy, Debug)]
 enum Distances {
-    /// 1, 2, 4, …: what a rank has combined always comes from a contiguous range of ranks.
+    /// 1, 2, 4, …: a rank's partial result always covers a contiguous range of ranks.
     Nearest,
     /// p/2, …, 2, 1.
     Farthest,
@@ -15,7 +15,7 @@ enum Distances {
     Bine,
 }
 
-/// Who meets whom. The rounds are numbered as in halving; doubling takes them backwards.
+/// The partners in each round. Rounds are numbered as in halving; doubling takes them backwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Butterfly {
     size: usize,
@@ -23,32 +23,30 @@ pub struct Butterfly {
 }
 
 impl Butterfly {
-    /// Partners at distance 1, 2, 4, …. Halving with them keeps the order of operands.
+    /// Returns the butterfly with distances 1, 2, 4, …. Halving along it keeps the order of operands.
     pub fn nearest_first(size: usize) -> Self {
         Butterfly { size, distances: Distances::Nearest }
     }
 
-    /// Partners at distance p/2, …, 2, 1. Halving with them leaves sections in the order of ranks.
+    /// Returns the butterfly with distances p/2, …, 2, 1. Halving along it leaves sections in the order of ranks.
     pub fn farthest_first(size: usize) -> Self {
         Butterfly { size, distances: Distances::Farthest }
     }
 
-    /// Partners at negabinary distances: see [`bine`].
+    /// Returns the butterfly with negabinary distances: see [`bine`].
     pub fn bine(size: usize) -> Self {
         Butterfly { size, distances: Distances::Bine }
     }
 
-    /// Number of ranks, a power of two.
+    /// Returns the number of ranks, a power of two.
     pub fn size(self) -> usize {
         self.size
     }
 
-    /// Number of rounds.
     pub fn rounds(self) -> u32 {
         self.size.ilog2()
     }
 
-    /// Whom a rank meets in a round.
     pub fn partner(self, rank: usize, round: u32) -> usize {
         match self.distances {
             Distances::Nearest => rank ^ 1 << round,
@@ -57,7 +55,7 @@ impl Butterfly {
         }
     }
 
-    /// The rounds, as bits, that lead from one rank to another, if each is taken once and in order.
+    /// Returns the rounds, as bits, that lead from one rank to another if each is taken once and in order.
     pub fn path(self, from: usize, to: usize) -> usize {
         match self.distances {
             Distances::Nearest => from ^ to,
@@ -66,8 +64,8 @@ impl Butterfly {
         }
     }
 
-    /// The section of a vector of `blocks` blocks that a rank is left with after so many rounds of halving: the round's bit in
-    /// the path to the rank says whether it keeps the lower or the upper half.
+    /// Returns the section of a vector of `blocks` blocks that `rank` keeps after `rounds` rounds of halving. In each
+    /// round the round's bit in the path to the rank says whether the rank keeps the lower (0) or the upper half.
     pub fn section(self, rank: usize, rounds: u32, blocks: usize) -> Range<usize> {
         let path = self.path(0, rank);
         let mut section = 0..blocks;
@@ -78,19 +76,19 @@ impl Butterfly {
         section
     }
 
-    /// The number of the section that is left to a rank in the end.
+    /// Returns the number of the section that `rank` keeps in the end.
     pub fn place(self, rank: usize) -> usize {
         self.reversed(self.path(0, rank))
     }
 
-    /// The rank to which a section is left.
+    /// Returns the rank that keeps section `place` in the end.
     pub fn holder(self, place: usize) -> usize {
         let path = self.reversed(place);
         let taken = (0..self.rounds()).filter(|round| path >> round & 1 == 1);
         taken.fold(0, |rank, round| self.partner(rank, round))
     }
 
-    /// The same bits in the other direction.
+    /// Reverses the order of the bits.
     fn reversed(self, bits: usize) -> usize {
         let rounds = self.rounds();
         (0..rounds).map(|round| (bits >> round & 1) << (rounds - 1 - round)).sum()
@@ -119,7 +117,7 @@ mod tests {
         }
     }
 
-    /// This is what halving rests on.
+    /// Halving relies on this property.
     #[test]
     fn partners_have_the_same_section_before_they_meet_and_its_halves_afterwards() {
         for butterfly in all(0..8) {

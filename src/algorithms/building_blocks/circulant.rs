@@ -1,21 +1,21 @@
-//! The circulant graph whose skips shrink, p → ceil(p/k) → ceil(p/k²) → … → 1, and the reduce-scatter and the allgather
-//! along it. With k = 2 they are Träff's; larger radices send k − 1 messages at once, which are as many blocks in fewer
-//! rounds.
+//! The circulant graph with shrinking skips p → ceil(p/k) → ceil(p/k²) → … → 1, and the reduce-scatter and
+//! the allgather along it. For k = 2 both are Träff's (2024). Larger radices send k − 1 messages at once: as
+//! many blocks in fewer rounds.
 
 use super::AHEAD;
 use crate::algorithms::digits::digits;
 use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run, Schedule};
 
-/// In so many vectors of scratch the partial sums of a round arrive in turn.
+/// Number of scratch vectors in which the partial sums of a round arrive in turn.
 const LANDING_VECTORS: usize = 4;
 
-/// The skips, the longest first: ceil(log_k p) of them. Each, taken `radix` times, reaches the one before it; so every
-/// distance below `size` is a sum of skips, none of which is taken `radix` times.
+/// Returns the ceil(log_k p) skips, the longest first. `radix` times a skip is at least the skip before it.
+/// So every distance below `size` is a sum of skips, each taken fewer than `radix` times.
 pub fn skips(size: usize, radix: usize) -> impl DoubleEndedIterator<Item = usize> {
     rounds(size, radix).map(|(skip, _)| skip)
 }
 
-/// For each skip, the longest first, what it is taken from: the skip before it, and at first the number of ranks.
+/// Returns, for each round, its skip and the skip before it (at first the number of ranks), the longest first.
 fn rounds(size: usize, radix: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> {
     (1..=digits(size, radix)).map(move |round| {
         let reached = |round| size.div_ceil(radix.pow(round));
@@ -23,12 +23,12 @@ fn rounds(size: usize, radix: usize) -> impl DoubleEndedIterator<Item = (usize, 
     })
 }
 
-/// Reduce-scatter for any number of ranks, as rank 0 does it (see [`of_rank`]): afterwards rank i holds block i of the
-/// reduction of `contribution` in the receive buffer (in `contribution`, if it is alone). ceil(log_k p) rounds, p − 1
-/// blocks sent and reduced. Combines contributions out of order. A message is reduced while others of its round arrive.
+/// Reduce-scatter for any number of ranks, as rank 0 runs it (see [`of_rank`]). Afterwards rank i holds block i of the
+/// reduction of `contribution` in the receive buffer (in `contribution` if p = 1). ceil(log_k p) rounds, p − 1 blocks
+/// sent and reduced. Combines contributions out of order. A message is reduced while others of its round arrive.
 pub fn reduce_scatter(size: usize, radix: usize, contribution: Buffer) -> Schedule {
     let mut program = Builder::new(0, size, size);
-    // The blocks below stand in the receive buffer, those from there on still in `contribution`.
+    // Partial sums of blocks below `reduced` are in the receive buffer. The other blocks are still in `contribution`.
     let mut reduced = 0;
     for (skip, reached) in rounds(size, radix) {
         for distance in (skip..reached).step_by(skip) {
@@ -44,7 +44,7 @@ pub fn reduce_scatter(size: usize, radix: usize, contribution: Buffer) -> Schedu
             let incoming = if is_first { Recv.blocks(0..count) } else { landing(turn, size, count) };
             let arriving = program.receive(size - distance, incoming);
             program.wait(arriving);
-            // The result takes the place of the right operand, where operators leave it.
+            // The result overwrites the right operand, where MPI's operators leave it.
             let (left, right) =
                 if is_first { (Send.blocks(0..count), incoming) } else { (incoming, Recv.blocks(0..count)) };
             program.reduce(left, right, Recv.blocks(0..count));
@@ -55,14 +55,14 @@ pub fn reduce_scatter(size: usize, radix: usize, contribution: Buffer) -> Schedu
     program.build()
 }
 
-/// Where the first blocks of a partial sum arrive.
+/// Returns where the first `count` blocks of a partial sum arrive.
 fn landing(turn: usize, size: usize, count: usize) -> Run {
     let first = turn % LANDING_VECTORS * size;
     Scratch.blocks(first..first + count)
 }
 
-/// Allgather for any number of ranks, as rank 0 does it (see [`of_rank`]): rank i brings block i. ceil(log_k p) rounds,
-/// p − 1 blocks sent.
+/// Allgather for any number of ranks, as rank 0 runs it (see [`of_rank`]). Rank i brings block i. ceil(log_k
+/// p) rounds, p − 1 blocks sent.
 pub fn allgather(size: usize, radix: usize) -> Schedule {
     let mut program = Builder::new(0, size, size);
     // Before each round a rank holds the blocks at distances below the skip.
@@ -77,8 +77,8 @@ pub fn allgather(size: usize, radix: usize) -> Schedule {
     program.build()
 }
 
-/// The program of a rank, whose rounds overlap, from one that is written for rank 0: for the others block j is that of the
-/// rank at distance j. Ranks do the same, so dependencies are found before blocks are renamed, which cuts steps apart.
+/// Turns a program of rank 0 into that of `rank`, with overlapping rounds. In rank 0's program, block j belongs to the
+/// rank at distance j. Dependencies are found before blocks are renamed, because renaming splits steps.
 pub fn of_rank(rank: usize, program: Schedule) -> Schedule {
     program.overlapped(AHEAD).relabel(rank).relabel_blocks(rank)
 }

@@ -1,45 +1,45 @@
-//! Which segment reaches which rank in which round of Träff's broadcast along the circulant graph.
+//! Which segment reaches which rank in which round of Träff's broadcast along the circulant graph (2022, 2023).
 //!
-//! The skips are used in turn, the shortest first. In every round a rank may send to the rank that is a skip ahead
-//! and receive from the one that is a skip behind, until k segments have reached all p ranks after k − 1 + ceil(log2
-//! p) rounds, the fewest possible. The source is the root, rank 0.
+//! The skips are used in turn, the shortest first. In each round a rank may send to the rank one skip ahead and receive
+//! from the rank one skip behind. k segments reach all p ranks in k − 1 + ceil(log2 p) rounds, the fewest possible.
+//! The source is the root, rank 0.
 
 use super::circulant::skips;
 use crate::algorithms::digits::doublings;
 use std::ops::Range;
 
-/// A broadcast of so many segments among so many ranks.
+/// A broadcast of `segments` segments among `size` ranks.
 ///
-/// For each rank a base block is the first to reach it: the number of the last skip on the way from the root, which takes
-/// long skips first. The root's is the number of skips.
+/// The base block of a rank is the first block that reaches it. Its number is that of the last skip on the
+/// way from the root, if long skips come first. The root's base block is the number of skips.
 pub struct CirculantBroadcast {
     size: usize,
     segments: usize,
-    /// The skips, the shortest first, and at last the number of ranks.
+    /// The skips, the shortest first, followed by the number of ranks.
     skips: Vec<usize>,
 }
 
-/// Numbers of blocks, as bits.
+/// A set of block numbers, as bits.
 type Blocks = u64;
 
 /// A rank's part in one round.
 pub struct Round {
-    /// The distance to the ranks that it may send to, ahead, and receive from, behind.
+    /// The distance to the rank ahead that this rank may send to, and to the rank behind that it may receive from.
     pub skip: usize,
-    /// The segment that it sends.
+    /// The segment that the rank sends, if any.
     pub sent: Option<usize>,
-    /// The segment that it receives.
+    /// The segment that the rank receives, if any.
     pub received: Option<usize>,
 }
 
 impl CirculantBroadcast {
-    /// O(log p) steps.
+    /// Computes the skips in O(log p) steps.
     pub fn new(size: usize, segments: usize) -> Self {
         let skips: Vec<usize> = skips(size, 2).rev().chain([size]).collect();
         CirculantBroadcast { size, segments, skips }
     }
 
-    /// What a rank does, round by round. O(log^3 p) steps, and log p for each round.
+    /// Returns what a rank does, round by round. O(log^3 p) steps, and log p for each round.
     pub fn rounds(&self, rank: usize) -> Vec<Round> {
         let arrivals_ahead = |skip: &usize| self.arrivals((rank + skip) % self.size);
         let sent: Vec<Vec<Option<usize>>> = self.skips.iter().map(arrivals_ahead).collect();
@@ -53,21 +53,21 @@ impl CirculantBroadcast {
             .collect()
     }
 
-    /// The segment that reaches a rank in each round. None reaches it twice. O(log^2 p) steps, and one for each round.
+    /// Returns the segment that reaches a rank in each round, none twice. O(log^2 p) steps, and one for each round.
     fn arrivals(&self, rank: usize) -> Vec<Option<usize>> {
         let received = self.received(rank);
         let mut missing = vec![rank != 0; self.segments];
         let arrival = |(block, position): (isize, usize)| {
             let block = usize::try_from(block + received[position]).ok()?;
-            // The blocks behind the last segment stand for it.
+            // Block numbers behind the last segment mean the last segment.
             let segment = block.min(self.segments - 1);
             std::mem::take(&mut missing[segment]).then_some(segment)
         };
         self.turns().map(arrival).collect()
     }
 
-    /// For each round the block that is block 0 then, and the number of the skip. The last round takes the longest
-    /// skip.
+    /// Returns, for each round, the number to add to the block numbers of `received`, and the index of the
+    /// skip. The last round takes the longest skip.
     fn turns(&self) -> impl Iterator<Item = (isize, usize)> {
         let cycle = self.skips.len() - 1;
         let count = rounds(self.size, self.segments);
@@ -76,11 +76,11 @@ impl CirculantBroadcast {
             .map(move |round| ((round - round % cycle) as isize - skipped as isize, round % cycle))
     }
 
-    /// The block that a rank receives along each skip: over a cycle its base block and all but the base block of the
-    /// cycle before, whose blocks are negative.
+    /// Returns the block that a rank receives along each skip. In one cycle these are its base block, and all
+    /// blocks of the cycle before (whose numbers are negative) but its base block.
     ///
-    /// Along a skip it gets the highest base block, of those not yet used, among the ranks behind it at distances
-    /// from that skip to the next one. The next skip itself counts only if nothing else is left.
+    /// Along a skip the rank gets the highest unused base block among the ranks behind it at distances from
+    /// that skip up to the next one. The next skip itself counts only if no other block is left.
     fn received(&self, rank: usize) -> Vec<isize> {
         let cycle = self.skips.len() - 1;
         let own = self.base_block(rank);
@@ -92,7 +92,7 @@ impl CirculantBroadcast {
                 |block| block as usize,
             );
             used |= bit(block);
-            // What comes from the root is new; all else is as old as the cycle before.
+            // A block from the root is new. All others are as old as the cycle before.
             if block == cycle { own as isize } else { block as isize - cycle as isize }
         };
         self.skips.windows(2).map(along).collect()
@@ -102,21 +102,21 @@ impl CirculantBroadcast {
         self.base_blocks(rank..rank + 1).ilog2() as usize
     }
 
-    /// The base blocks of the ranks at such distances behind a rank, at most as many as there are ranks.
+    /// Returns the base blocks of the ranks at `distances` behind `rank`; `distances` has at most `size` elements.
     fn blocks_behind(&self, rank: usize, distances: Range<usize>) -> Blocks {
         let first = (rank + self.size + 1 - distances.end) % self.size;
         let last = first + distances.len();
         self.base_blocks(first..last.min(self.size)) | self.base_blocks(0..last.saturating_sub(self.size))
     }
 
-    /// The base blocks of some ranks. Those behind a skip, up to the next one, have the same as the first ranks behind the root.
-    /// O(log p) steps.
+    /// Returns the base blocks of some ranks in O(log p) steps. The ranks between a skip and the next one
+    /// have the same base blocks as the first ranks behind the root.
     fn base_blocks(&self, ranks: Range<usize>) -> Blocks {
         let Range { start, end } = ranks;
         match start {
             _ if start >= end => 0,
             0 => bit(self.skips.len() - 1) | self.base_blocks(1..end),
-            // Every skip up to there is one's last.
+            // Each skip below `end` is the last skip of one of these ranks.
             1 => bit(self.skips.partition_point(|&skip| skip < end)) - 1,
             _ => {
                 let skip = self.skips.partition_point(|&skip| skip <= start) - 1;
@@ -136,7 +136,7 @@ fn bit(block: usize) -> Blocks {
     1 << block
 }
 
-/// How many rounds a broadcast takes: the fewest possible. The root sends a segment in each.
+/// Returns the number of rounds of a broadcast: the fewest possible. The root sends a segment in each.
 pub fn rounds(size: usize, segments: usize) -> usize {
     if size == 1 { 0 } else { segments - 1 + doublings(size) }
 }

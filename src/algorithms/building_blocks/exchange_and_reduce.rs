@@ -1,13 +1,13 @@
-//! The step that all halving and doubling reductions are made of.
+//! The step of all halving and doubling reductions: exchange blocks with a partner, then reduce.
 //!
-//! MPI's operators leave their result where the right operand was, and not even those that commute give the same bits
-//! with exchanged operands: the maximum of a number and a NaN does not. So the operand of the lower rank is always the
-//! left one, and the result moves between two buffers.
+//! MPI's operators leave their result in the right operand. Exchanged operands need not give the same bits,
+//! even if the operator commutes (the maximum of a number and a NaN does not). So the lower rank's operand is
+//! always the left one, and the result moves between two buffers.
 
 use crate::schedule::{Buffer, Buffer::*, Builder, Message, Post, Run};
 use std::ops::Range;
 
-/// Where a rank's partial result stands, and where its partner's next one may arrive.
+/// The buffer of a rank's partial result (`operand`), and the buffer for its partner's next one (`landing`).
 #[derive(Clone, Copy, Debug)]
 pub struct Accumulator {
     rank: usize,
@@ -16,11 +16,11 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// Starts with the contribution of a rank that will meet these partners, in this order. With a send buffer, the
-    /// buffers are chosen such that the last result stands in the receive buffer.
+    /// Starts with `contribution` of `rank`, which will meet `partners` in this order. If `contribution` is
+    /// the send buffer, the last result ends in the receive buffer.
     pub fn new(rank: usize, contribution: Buffer, partners: impl IntoIterator<Item = usize>) -> Self {
         let higher: Vec<bool> = partners.into_iter().map(|partner| partner > rank).collect();
-        // The result moves in rounds with a higher partner; out of the send buffer it has to move anyway.
+        // A round with a higher partner moves the result. The first round moves it out of the send buffer anyway.
         let moves = higher.iter().skip(1).filter(|&&is_higher| is_higher).count();
         let first = if moves % 2 == 0 { Recv } else { Scratch };
         let landing = match contribution {
@@ -31,13 +31,13 @@ impl Accumulator {
         Accumulator { rank, operand: contribution, landing }
     }
 
-    /// The buffer that holds the partial result.
+    /// Returns the buffer that holds the partial result.
     pub fn buffer(self) -> Buffer {
         self.operand
     }
 
-    /// Sends the blocks `given` of the partial result to the partner, receives the partner's blocks `kept`, and reduces
-    /// them with the own ones. Either range may be empty.
+    /// Sends the blocks `given` of the partial result to the partner, receives the partner's blocks `kept`,
+    /// and reduces them with this rank's blocks. Either range may be empty.
     pub fn exchange(
         &mut self,
         program: &mut Builder,
@@ -48,8 +48,8 @@ impl Accumulator {
         self.exchange_ranges(program, partner, [given], [kept]);
     }
 
-    /// [`Accumulator::exchange`] of two equally long ranges in segments of so many blocks: each is reduced while the next one is
-    /// exchanged.
+    /// Does [`Accumulator::exchange`] for two equally long ranges in segments of `length` blocks. Each
+    /// segment is reduced while the next one is exchanged.
     pub fn exchange_segments(
         &mut self,
         program: &mut Builder,
@@ -72,7 +72,7 @@ impl Accumulator {
         self.turn(partner);
     }
 
-    /// [`Accumulator::exchange`] of blocks that do not lie together.
+    /// Does [`Accumulator::exchange`] for blocks that are not contiguous.
     pub fn exchange_ranges<const N: usize>(
         &mut self,
         program: &mut Builder,
@@ -86,7 +86,7 @@ impl Accumulator {
         self.turn(partner);
     }
 
-    /// Begins to receive the blocks `kept` and to send the blocks `given`.
+    /// Starts to receive the blocks `kept` and to send the blocks `given`.
     fn post<const N: usize>(
         &self,
         program: &mut Builder,
@@ -99,7 +99,7 @@ impl Accumulator {
         [program.receive(partner, received), program.send(partner, sent)].into_iter().flatten().collect()
     }
 
-    /// Reduces what has arrived.
+    /// Reduces the blocks `kept`, which have arrived, with this rank's blocks.
     fn reduce<const N: usize>(&self, program: &mut Builder, partner: usize, kept: [Range<usize>; N]) {
         let result = self.result(partner);
         for blocks in kept {
@@ -109,18 +109,18 @@ impl Accumulator {
         }
     }
 
-    /// What was reduced with this partner is what the next one gets.
+    /// Makes the result with this partner the operand for the next partner.
     fn turn(&mut self, partner: usize) {
         let result = self.result(partner);
         (self.operand, self.landing) = (result, other(result));
     }
 
-    /// Brings the blocks of the final result to the receive buffer.
+    /// Copies the blocks of the final result to the receive buffer.
     pub fn finish(self, program: &mut Builder, blocks: Range<usize>) {
         program.copy(self.operand.blocks(blocks.clone()), Recv.blocks(blocks));
     }
 
-    /// Where the result goes that is reduced with this partner: where the right operand is, if that may be written.
+    /// Returns the buffer for the result with this partner: that of the right operand if it may be written.
     fn result(self, partner: usize) -> Buffer {
         match self.operand {
             _ if partner > self.rank => self.landing,
@@ -130,12 +130,12 @@ impl Accumulator {
     }
 }
 
-/// The operands of two ranks as left and right one: that of the lower rank is the left one.
+/// Returns the left and the right one of two ranks' operands: the lower rank's is the left one.
 pub fn in_rank_order((rank, mine): (usize, Run), (partner, theirs): (usize, Run)) -> (Run, Run) {
     if partner < rank { (theirs, mine) } else { (mine, theirs) }
 }
 
-/// A range in pieces of so many blocks.
+/// Cuts a range into pieces of `length` blocks; the last one may be shorter.
 fn segments(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range.step_by(length).map(move |start| start..end.min(start + length))

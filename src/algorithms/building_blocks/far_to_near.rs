@@ -1,5 +1,5 @@
-//! Binomial trees with a root at every rank, in which a block takes its longest hop first: the distance that it has to go
-//! is a sum of powers of two, and it goes the largest of them first.
+//! Binomial trees with a root at every rank, in which a block takes its longest hop first. The distance that
+//! a block has to go is a sum of powers of two; the block goes the largest of them first.
 
 use crate::algorithms::digits::doublings;
 use crate::schedule::{Buffer::Recv, Run};
@@ -9,32 +9,32 @@ use std::ops::Range;
 /// A round in which every rank sends blocks to the rank that is `distance` further on.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// How far the blocks go.
+    /// How far the blocks go in this round.
     pub distance: usize,
-    /// How far each is from its root afterwards.
+    /// How far each block is from its root after the round.
     pub offsets: StepBy<Range<usize>>,
 }
 
 impl Round {
-    /// The blocks that rank 0 sends, where block j is that of the rank j further on.
+    /// Returns the blocks that rank 0 sends. Block j belongs to the rank j further on.
     pub fn sent(&self, size: usize) -> impl Iterator<Item = Run> + use<> {
         let distance = self.distance;
         self.offsets.clone().map(move |offset| Recv.block((size - offset + distance) % size))
     }
 
-    /// The blocks that it receives.
+    /// Returns the blocks that rank 0 receives.
     pub fn received(&self, size: usize) -> impl Iterator<Item = Run> + use<> {
         self.offsets.clone().map(move |offset| Recv.block(size - offset))
     }
 }
 
-/// The stride with which no message has more blocks than `most`: a power of two, at least 2.
+/// Returns a stride, a power of two of at least 2, with which no message has more than `most` blocks.
 pub fn stride(size: usize, most: usize) -> usize {
     size.div_ceil(most).next_power_of_two().max(2)
 }
 
-/// The rounds after which every block is everywhere. First blocks go to all multiples of `stride`, a power of two; then from there
-/// to those that are 1, 2, 3, … further on. ceil(log2(p / stride)) + min(stride, p) − 1 rounds, ceil(log2 p) with a stride of 2.
+/// Returns rounds that bring every block to every rank: first to all multiples of `stride`, a power of two, and from
+/// there 1, 2, 3, … ranks further. ceil(log2(p / stride)) + min(stride, p) − 1 rounds; ceil(log2 p) for stride 2.
 pub fn rounds(size: usize, stride: usize) -> impl DoubleEndedIterator<Item = Round> {
     let round = move |first: usize, step| Round {
         distance: 1 << first.trailing_zeros(),

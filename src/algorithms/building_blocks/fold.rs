@@ -1,5 +1,5 @@
-//! Folding any number of ranks onto a power of two: the first ranks form pairs, and one of each, mostly the even one,
-//! stands for both. Pairs are neighbours, so the order of operands is kept.
+//! Folding any number of ranks onto a power of two. The first ranks form pairs; one rank of each pair, mostly
+//! the even one, acts for both. Pairs are neighbours, so the order of operands is kept.
 
 use super::exchange_and_reduce::Accumulator;
 use super::recursive_halving::Segments;
@@ -11,7 +11,7 @@ use std::ops::Range;
 pub struct Fold {
     /// Number of participants, a power of two.
     pub participants: usize,
-    /// Number of pairs, each of which has one of them.
+    /// Number of pairs, each of which has one participant.
     pub pairs: usize,
     /// A rank that takes part even if it is odd.
     kept: usize,
@@ -20,16 +20,16 @@ pub struct Fold {
 /// What a rank does while the participants work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Takes part under this rank of the participants, for nobody but itself.
+    /// The rank is a participant with this number and acts for itself alone.
     Single(usize),
-    /// Takes part under this rank of the participants, for itself and the other rank of its pair.
+    /// The rank is a participant with this number and acts for itself and the other rank of its pair.
     Keeper(usize),
-    /// Has given its contribution to the other rank of its pair.
+    /// The rank has given its contribution to the other rank of its pair.
     Folded,
 }
 
 impl Fold {
-    /// Folds `size` ranks. The even rank of a pair is its keeper.
+    /// Folds `size` ranks. The even rank of each pair is the keeper.
     pub fn new(size: usize) -> Self {
         Fold::keeping(size, 0)
     }
@@ -40,7 +40,6 @@ impl Fold {
         Fold { participants, pairs: size - participants, kept }
     }
 
-    /// The role of a rank.
     pub fn role(self, rank: usize) -> Role {
         let participant = self.participant(rank);
         match participant < self.pairs {
@@ -50,17 +49,17 @@ impl Fold {
         }
     }
 
-    /// The other rank of a rank's pair.
+    /// Returns the other rank of a pair.
     pub fn other(self, rank: usize) -> usize {
         rank ^ 1
     }
 
-    /// The rank of the participants that stands for a rank.
+    /// Returns the number of the participant that acts for a rank.
     pub fn participant(self, rank: usize) -> usize {
         if rank < 2 * self.pairs { rank / 2 } else { rank - self.pairs }
     }
 
-    /// The rank behind a rank of the participants.
+    /// Returns the rank of a participant.
     pub fn member(self, participant: usize) -> usize {
         match participant < self.pairs {
             true if self.participant(self.kept) == participant => self.kept,
@@ -70,9 +69,9 @@ impl Fold {
     }
 }
 
-/// Reduces vectors of `blocks` blocks among any number of ranks: `among(participant, operand)` does so among the
-/// participants, with the vectors of pairs added up; afterwards a folded rank gets the blocks `share(rank)` of its
-/// keeper's receive buffer. Adds two rounds.
+/// Reduces vectors of `blocks` blocks among any number of ranks. `among(participant, operand)` reduces among
+/// the participants, after keepers have reduced the vectors of their pairs. A folded rank then gets the
+/// blocks `share(rank)` of its keeper's receive buffer. Folding adds two rounds.
 pub fn reduce_folded(
     (rank, size): (usize, usize),
     blocks: usize,
@@ -100,7 +99,7 @@ pub fn reduce_folded(
     }
 }
 
-/// Keepers reduce whole vectors of `blocks` blocks with those of the folded ranks.
+/// Folded ranks send their vectors of `blocks` blocks; keepers reduce them with their own.
 pub fn give_to_keeper(
     fold: Fold,
     (rank, size): (usize, usize),
@@ -120,7 +119,7 @@ pub fn give_to_keeper(
     program.build()
 }
 
-/// The same for long vectors, in segments: each of a pair reduces one half, then the keeper gets the other.
+/// Like [`give_to_keeper`], in segments: each rank of a pair reduces one half, then the keeper gets the other half.
 pub fn give_to_keeper_by_halves(
     fold: Fold,
     (rank, size): (usize, usize),

@@ -1,21 +1,20 @@
-//! The binary tree in the order of ranks: one child's subtree holds the ranks just below a rank, the other's those just
-//! above. Below its root every subtree is rooted in its middle.
+//! The binary tree in the order of ranks: one child's subtree holds the ranks just below a rank, the other
+//! child's those just above. Every subtree but the whole tree has its root in its middle.
 
 use std::ops::Range;
 
 /// A rank's place in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The rank.
     pub rank: usize,
-    /// The rank above it, unless it is the root.
+    /// The rank's parent, unless the rank is the root.
     pub parent: Option<usize>,
-    /// The ranks of its subtree.
+    /// The ranks of the rank's subtree, itself included.
     pub subtree: Range<usize>,
 }
 
 impl Place {
-    /// The place of a rank in the tree of so many ranks that has this root.
+    /// Returns the place of `rank` in the tree of `size` ranks rooted at `root`.
     pub fn new(rank: usize, size: usize, root: usize) -> Place {
         let mut place = Place { rank: root, parent: None, subtree: 0..size };
         while place.rank != rank {
@@ -25,17 +24,17 @@ impl Place {
         place
     }
 
-    /// The child whose subtree holds the ranks just below.
+    /// Returns the child whose subtree holds the ranks just below.
     pub fn lower_child(&self) -> Option<usize> {
         Some(self.ranks_below()).filter(|ranks| !ranks.is_empty()).map(|ranks| middle(&ranks))
     }
 
-    /// The child whose subtree holds the ranks just above.
+    /// Returns the child whose subtree holds the ranks just above.
     pub fn upper_child(&self) -> Option<usize> {
         Some(self.ranks_above()).filter(|ranks| !ranks.is_empty()).map(|ranks| middle(&ranks))
     }
 
-    /// Both children, the lower one first.
+    /// Returns both children, the lower one first.
     pub fn children(&self) -> impl Iterator<Item = usize> + use<> {
         self.lower_child().into_iter().chain(self.upper_child())
     }
@@ -49,7 +48,7 @@ impl Place {
     }
 }
 
-/// Where the tree of all these ranks has its root, if it is not that of a collective.
+/// Returns the rank at which the tree of `ranks` has its root, unless the collective's root is given.
 pub fn middle(ranks: &Range<usize>) -> usize {
     ranks.start + ranks.len() / 2
 }

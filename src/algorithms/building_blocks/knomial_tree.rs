@@ -1,23 +1,22 @@
-//! The k-nomial tree over ranks 0 … p − 1 rooted at 0: with ranks written in radix k, the parent lacks the last digit
-//! that is not zero. The binomial tree is that of radix 2. And the scatter and the gather along it.
+//! The k-nomial tree over ranks 0 … p − 1 rooted at 0, and scatter and gather along it. With ranks written in
+//! radix k, the parent lacks the last digit that is not zero. The binomial tree has radix 2.
 
 use super::tree_gather::{tree_gather, tree_scatter};
 use crate::schedule::{Buffer::Recv, Schedule};
 use std::ops::Range;
 
-/// The ranks in the subtree below `rank`, itself included.
+/// Returns the ranks in the subtree of `rank`, itself included.
 pub fn subtree(rank: usize, size: usize, radix: usize) -> Range<usize> {
     let reach = if rank == 0 { size } else { reach(rank, rank + 1, radix) };
     rank..(rank + reach).min(size)
 }
 
-/// The parent.
 pub fn parent(rank: usize, radix: usize) -> Option<usize> {
     let weight = reach(rank, rank + 1, radix);
     (rank > 0).then(|| rank - rank / weight % radix * weight)
 }
 
-/// The children, those with the largest subtrees first.
+/// Returns the children, those with the largest subtrees first.
 pub fn children(rank: usize, size: usize, radix: usize) -> impl Iterator<Item = usize> + Clone {
     let weights = std::iter::successors(Some(reach(rank, size, radix)), move |weight| Some(weight / radix));
     let below = weights.skip(1).take_while(|&weight| weight > 0);
@@ -26,27 +25,27 @@ pub fn children(rank: usize, size: usize, radix: usize) -> impl Iterator<Item = 
         .filter(move |&child| child < size)
 }
 
-/// Scatter of `size` blocks from rank 0: afterwards rank i holds the blocks of its subtree.
+/// Scatters `size` blocks from rank 0. Afterwards rank i holds the blocks of its subtree.
 pub fn scatter(rank: usize, size: usize, radix: usize) -> Schedule {
     let blocks = |rank| Recv.blocks(subtree(rank, size, radix)).into();
     tree_scatter(rank, size, parent(rank, radix), children(rank, size, radix), blocks)
 }
 
-/// Gather of `size` blocks to rank 0, the mirror of [`scatter`]: rank i brings block i, and afterwards holds the blocks of
-/// its subtree.
+/// Gathers `size` blocks at rank 0: the mirror of [`scatter`]. Rank i brings block i and afterwards holds the
+/// blocks of its subtree.
 pub fn gather(rank: usize, size: usize, radix: usize) -> Schedule {
     let blocks = |rank| Recv.blocks(subtree(rank, size, radix)).into();
     tree_gather(rank, size, parent(rank, radix), children(rank, size, radix), blocks)
 }
 
-/// The children, those with the smallest subtrees first: these are ready first to be received from.
+/// Returns the children, those with the smallest subtrees first: these children are ready first.
 pub fn nearest_first(rank: usize, size: usize, radix: usize) -> Vec<usize> {
     let mut children: Vec<usize> = children(rank, size, radix).collect();
     children.reverse();
     children
 }
 
-/// The weight of the last digit that is not zero; for rank 0 that of the first digit that no rank below `size` has.
+/// Returns the weight of the last nonzero digit; for rank 0, the least power of `radix` not below `size`.
 fn reach(rank: usize, size: usize, radix: usize) -> usize {
     let mut weight = 1;
     while weight < size && rank.is_multiple_of(weight * radix) {

@@ -1,5 +1,5 @@
-//! Parts that several algorithms are composed of. They act on the receive buffer, in place, for root 0; rotation by
-//! the root and membership in a subgroup are added by `relabel` and `embed`.
+//! Parts that several algorithms are composed of. They act on the receive buffer, in place, for root 0.
+//! `relabel` rotates them for another root; `embed` runs them in a subgroup.
 
 pub mod bine;
 pub mod binomial_tree;
@@ -25,6 +25,6 @@ pub mod tree_broadcast;
 pub mod tree_gather;
 pub mod tree_reduce;
 
-/// How many messages a program that is overlapped runs ahead of what it waits for. Memory for those that arrive before they
-/// are asked for is bounded by it; more would gain nothing where a message takes no longer than sending eight.
+/// How many messages an overlapped program runs ahead of what it waits for. This bounds the memory for
+/// messages that arrive early. More would gain nothing where a message takes no longer than sending eight.
 pub const AHEAD: usize = 8;

@@ -1,5 +1,5 @@
-//! Trees in which one rank of each node hears of other nodes: a tree of leaders, and a k-nomial tree
-//! below each of them.
+//! Trees in which only one rank of each node communicates with other nodes: a tree of leaders, and below each
+//! leader a k-nomial tree.
 
 use super::knomial_tree;
 use super::placement::{Place, Placement};
@@ -8,17 +8,15 @@ use crate::algorithms::Problem;
 #[cfg(test)]
 use crate::schedule::{Schedule, Step};
 
-/// The tree of the leaders, by the numbers of their nodes.
+/// The tree of the leaders; node numbers are its ranks.
 #[derive(Clone, Copy, Debug)]
 pub enum Leaders {
-    /// A k-nomial tree of this radix.
     Knomial(usize),
-    /// A chain.
     Chain,
 }
 
-/// A rank's parent and its children, those on other nodes first; of them, and of those on its own, the ones with the
-/// largest subtrees. `radix` is that of the trees on the nodes.
+/// Returns a rank's parent and its children: first those on other nodes, then those on its own node. Among
+/// each, the largest subtrees come first. `radix` is that of the trees on the nodes.
 pub fn neighbors(
     placement: &Placement,
     leaders: Leaders,
@@ -53,8 +51,8 @@ impl Leaders {
     }
 }
 
-/// Who gets messages from other nodes, and who sends such: a rank for each message, of ten ranks on three nodes in turn.
-/// The root is rank 7; ranks 0 and 2 lead the other nodes.
+/// Returns the receivers and the senders of messages between nodes, a rank for each message: ten ranks are
+/// placed on three nodes in turn. The root is rank 7; ranks 0 and 2 lead the other nodes.
 #[cfg(test)]
 pub fn crossing(schedule: fn(&Problem, usize) -> Schedule) -> (Vec<usize>, Vec<usize>) {
     let problem = Problem { root: 7, nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };

@@ -1,4 +1,4 @@
-//! Which ranks share a node, and who stands for it.
+//! Which ranks share a node, and which of them leads it.
 
 use crate::algorithms::{Nodes, Problem};
 use crate::schedule::{Buffer, Schedule, Strided};
@@ -7,37 +7,35 @@ use std::ops::Range;
 
 pub use crate::algorithms::nodes::Place;
 
-/// The ranks of every node. The root's node is the first, the others follow by their lowest ranks. The first rank of a
-/// node leads it: the root, or the lowest one.
+/// The ranks of every node. The root's node is the first; the others follow by their lowest ranks. A node is
+/// led by its first rank: the root, or the lowest rank.
 ///
-/// Ranks in the order of their nodes have positions, so that those of a node are consecutive.
+/// Positions number the ranks node by node, so the ranks of a node have consecutive positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// As they are with rank 0 as the root.
+    /// The nodes as they are if rank 0 is the root.
     nodes: Nodes,
-    /// Where the root is there.
+    /// The place of the root in `nodes`.
     root: Place,
 }
 
 impl Placement {
-    /// Who is where. If nothing is known of nodes, all ranks are on one.
+    /// Returns the placement of a problem's ranks. If its nodes are unknown, all ranks are on one node.
     pub fn of(problem: &Problem) -> Placement {
         let is_known = !problem.nodes.is_empty();
         let nodes = if is_known { problem.nodes.clone() } else { Nodes::one(problem.size) };
         Placement { root: nodes.place(problem.root), nodes }
     }
 
-    /// How many nodes there are.
     pub fn nodes(&self) -> usize {
         self.nodes.number()
     }
 
-    /// How many ranks there are.
     pub fn size(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Where a rank is; a leader's number on its node is 0.
+    /// Returns the place of a rank. A leader's number on its node is 0.
     pub fn place(&self, rank: usize) -> Place {
         let Place { node, local } = self.nodes.place(rank);
         match node == self.root.node {
@@ -46,18 +44,18 @@ impl Placement {
         }
     }
 
-    /// The rank at a place.
+    /// Returns the rank at a place.
     pub fn member(&self, Place { node, local }: Place) -> usize {
         let local = if node == 0 { without_first(self.root.local, local) } else { local };
         self.nodes.member(Place { node: without_first(self.root.node, node), local })
     }
 
-    /// The ranks of a node, its leader first.
+    /// Returns the ranks of a node, its leader first.
     pub fn members(&self, node: usize) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_> {
         (0..self.population(node)).map(move |local| self.member(Place { node, local }))
     }
 
-    /// The ranks of some nodes, as ranges, those of the first node first.
+    /// Returns the ranks of some nodes as ranges, those of the first node first.
     pub fn runs(&self, nodes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
         let runs = nodes.flat_map(|node| self.nodes.runs(without_first(self.root.node, node)));
         runs.fold(Vec::new(), |mut joined: Vec<Range<usize>>, run| {
@@ -69,7 +67,7 @@ impl Placement {
         })
     }
 
-    /// The blocks that bear the numbers of a node's ranks, its leader's first.
+    /// Returns the blocks with the numbers of a node's ranks, the leader's first.
     pub fn blocks_of_node(&self, buffer: Buffer, node: usize) -> Vec<Strided> {
         match node == 0 && self.root.local > 0 {
             true => self.members(node).map(|rank| buffer.block(rank).into()).collect(),
@@ -77,7 +75,8 @@ impl Placement {
         }
     }
 
-    /// The blocks that bear the numbers of the ranks with a number on their nodes, the first node's first.
+    /// Returns the blocks with the numbers of the ranks that have number `local` on their nodes, the first
+    /// node's first.
     pub fn blocks_of_local(&self, buffer: Buffer, local: usize) -> Vec<Strided> {
         if self.root == (Place { node: 0, local: 0 }) {
             return self.nodes.blocks_of_local(buffer, local);
@@ -86,43 +85,42 @@ impl Placement {
         have_it.map(|node| buffer.block(self.member(Place { node, local })).into()).collect()
     }
 
-    /// How many ranks a node has.
+    /// Returns the number of ranks on a node.
     pub fn population(&self, node: usize) -> usize {
         self.nodes.population(without_first(self.root.node, node))
     }
 
-    /// The other ranks of a rank's node, from the next one on.
+    /// Returns the other ranks of a rank's node, from the next one on.
     pub fn neighbours(&self, Place { node, local }: Place) -> impl Iterator<Item = usize> + use<'_> {
         self.members(node).skip(local + 1).chain(self.members(node).take(local))
     }
 
-    /// The rank that leads a node.
     pub fn leader(&self, node: usize) -> usize {
         self.member(Place { node, local: 0 })
     }
 
-    /// The most ranks on a node.
+    /// Returns the number of ranks on the fullest node.
     pub fn most_members(&self) -> usize {
         *self.nodes.populations().end()
     }
 
-    /// The fewest ranks on a node.
+    /// Returns the number of ranks on the emptiest node.
     pub fn fewest_members(&self) -> usize {
         *self.nodes.populations().start()
     }
 
-    /// The number of slices of a vector. The ranks of each node own them in turn. There are as many as ranks on the fullest node, but at most four
-    /// for each rank of the emptiest.
+    /// Returns the number of slices of a vector, which the ranks of each node own in turn. It is the number
+    /// of ranks on the fullest node, but at most four for each rank of the emptiest node.
     pub fn slices(&self) -> usize {
         self.most_members().min(4 * self.fewest_members())
     }
 
-    /// How many ranks each node has, if all have equally many.
+    /// Returns the number of ranks on each node if all nodes have equally many.
     pub fn common_population(&self) -> Option<usize> {
         (self.fewest_members() == self.most_members()).then_some(self.most_members())
     }
 
-    /// The position of a node's leader; of the number of nodes, that of ranks.
+    /// Returns the position of a node's leader; for the number of nodes, the number of ranks.
     fn start(&self, node: usize) -> usize {
         match node {
             0 => 0,
@@ -131,24 +129,24 @@ impl Placement {
         }
     }
 
-    /// The ranks in the order of their positions.
+    /// Returns the ranks in the order of their positions.
     fn order(&self) -> Vec<usize> {
         (0..self.nodes()).flat_map(|node| self.members(node)).collect()
     }
 
-    /// The program of a node's rank, written for its number there, as one of all ranks.
+    /// Turns a program of a rank's number on its node into one of all ranks.
     pub fn within(&self, node: usize, program: Schedule) -> Schedule {
         program.embed(self.size(), |local| self.member(Place { node, local }))
     }
 
-    /// The program of a leader, written for the number of its node, as one of all ranks.
+    /// Turns a program of the leaders, written for node numbers, into one of all ranks.
     pub fn between(&self, program: Schedule) -> Schedule {
         program.embed(self.size(), |node| self.leader(node))
     }
 
-    /// What the rank of a place does for each of its slices, among those that own the same slice on the other nodes. The program is written for
-    /// the number of its node and for one slice; these are ones of all ranks and for all slices of the vector. The ranks of a node own slices in
-    /// turn.
+    /// Returns a program for each slice that the rank at a place owns: `program` among the owners of that
+    /// slice on all nodes. `program` is written for node numbers and one slice. The results are programs of
+    /// all ranks, over all `slices` slices. The ranks of a node own slices in turn.
     pub fn among_owners<'a>(
         &'a self,
         Place { node, local }: Place,
@@ -162,7 +160,7 @@ impl Placement {
         })
     }
 
-    /// A program whose blocks are those of nodes, as one whose blocks are those of ranks.
+    /// Turns a program with one block for each node into one with one block for each rank.
     pub fn with_blocks_of_nodes(&self, program: Schedule) -> Schedule {
         self.with_blocks_of_positions(
             program.refine(self.size(), |node| {
@@ -171,7 +169,7 @@ impl Placement {
         )
     }
 
-    /// A program whose blocks are those of a node's ranks, as one whose blocks are those of all ranks.
+    /// Turns a program with one block for each rank of a node into one with one block for each of all ranks.
     pub fn with_blocks_of_members(&self, node: usize, program: Schedule) -> Schedule {
         program.rename_blocks(self.size(), |local| self.member(Place { node, local }))
     }
@@ -185,7 +183,7 @@ impl Placement {
     }
 }
 
-/// What number `number` has after `first` has become the first of all.
+/// Returns the new number of `number` after `first` has moved to the front.
 fn with_first(first: usize, number: usize) -> usize {
     match number.cmp(&first) {
         Ordering::Less => number + 1,
@@ -194,7 +192,7 @@ fn with_first(first: usize, number: usize) -> usize {
     }
 }
 
-/// The number that has become `number` since `first` is the first of all.
+/// Returns the number that [`with_first`] turns into `number`.
 fn without_first(first: usize, number: usize) -> usize {
     match number {
         0 => first,
@@ -209,7 +207,7 @@ mod tests {
     use crate::schedule::Run;
     use std::collections::BTreeSet;
 
-    /// Three nodes of 3, 3 and 2 ranks, from rank 6.
+    /// Three nodes of 3, 3 and 2 ranks; the root is rank 6.
     fn placement() -> Placement {
         Placement::of(&Problem { root: 6, nodes: [4, 7, 4, 4, 7, 9, 9, 9].into(), ..Problem::new(8) })
     }

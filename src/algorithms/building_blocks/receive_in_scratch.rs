@@ -1,13 +1,13 @@
-//! What a rank without a whole receive buffer keeps in its stead.
+//! A vector in scratch for ranks that have no whole receive buffer.
 
 use crate::schedule::{Buffer::*, Schedule};
 
-/// The first block of the vector in scratch that follows those which the program uses.
+/// Returns the first scratch block of the vector behind those that the program uses.
 pub fn free_vector(program: &Schedule) -> usize {
     program.scratch_blocks().next_multiple_of(program.blocks)
 }
 
-/// The same program with the receive buffer replaced by the free vector in scratch.
+/// Replaces the receive buffer of a program by the free vector in scratch.
 pub fn receive_in_scratch(program: Schedule) -> Schedule {
     let first = free_vector(&program);
     program.map_runs(|run| match run.buffer {

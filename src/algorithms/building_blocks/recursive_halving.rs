@@ -1,40 +1,39 @@
-//! Reduce-scatter by recursive halving among a power of two of ranks, and the allgather that mirrors it, or a gather, along a
-//! [`Butterfly`].
+//! Reduce-scatter by recursive halving along a [`Butterfly`] among a power of two of ranks; also the
+//! allgather that mirrors it, and a gather.
 
 use super::AHEAD;
 use super::butterfly::Butterfly;
 use super::exchange_and_reduce::Accumulator;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 
-/// How a vector is cut for halving in segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// Into so many blocks, a multiple of the number of ranks.
+    /// Number of blocks of the vector, a multiple of the number of ranks.
     pub blocks: usize,
-    /// So many blocks are a segment.
+    /// Number of blocks in a segment.
     pub length: usize,
 }
 
 impl Segments {
-    /// At least `segments` segments, fewer than twice as many, for halving among `size` ranks.
+    /// Cuts a vector for halving among `size` ranks into at least `segments` segments, and fewer than twice as many.
     pub fn new(segments: usize, size: usize) -> Self {
         let blocks = size * segments.div_ceil(size);
         Segments { blocks, length: blocks / segments }
     }
 
-    /// A vector of so many blocks in one piece.
+    /// Leaves a vector of `blocks` blocks in one segment.
     pub fn whole(blocks: usize) -> Self {
         Segments { blocks, length: blocks }
     }
 
-    /// A program in which a segment is reduced while others are under way, where there are several.
+    /// Overlaps the reduction of a segment with the exchange of others, if there are several.
     pub fn overlapped(self, program: Schedule) -> Schedule {
         if self.length < self.blocks { program.overlapped(AHEAD) } else { program }
     }
 }
 
-/// Reduces the contributions of all ranks; afterwards each rank holds the result for its section, in the receive buffer.
-/// log2(p) rounds, (1 − 1/p) of the vector sent and reduced. The number of ranks divides that of blocks.
+/// Reduces the contributions of all ranks. Afterwards each rank holds the result for its section in the receive buffer.
+/// log2(p) rounds, (1 − 1/p) of the vector sent and reduced. The number of blocks is a multiple of the number of ranks.
 pub fn reduce_scatter(
     butterfly: Butterfly,
     rank: usize,
@@ -65,8 +64,8 @@ pub fn allgather(butterfly: Butterfly, rank: usize, blocks: usize) -> Schedule {
     program.build()
 }
 
-/// The same where rank i brings block i of the vector: before that, each block goes to the rank whose section it is, unless it is
-/// there. Then log2(p) + 1 rounds, p blocks sent.
+/// Like [`allgather`], but rank i brings block i of the vector. Each block first goes to the rank whose
+/// section it is, unless it is there already. If blocks move first: log2(p) + 1 rounds, p blocks sent.
 pub fn allgather_in_order(butterfly: Butterfly, rank: usize) -> Schedule {
     let (size, place) = (butterfly.size(), butterfly.place(rank));
     let mut first = Builder::new(rank, size, size);
@@ -83,7 +82,7 @@ pub fn gather(butterfly: Butterfly, rank: usize, blocks: usize, root: usize) -> 
     for round in (0..butterfly.rounds()).rev() {
         let partner = butterfly.partner(rank, round);
         let held = |rank: usize| Recv.blocks(butterfly.section(rank, round + 1, blocks));
-        // The last round on the way from the root is the first one on the way back: before it a rank collects.
+        // In the last round of the path from the root this rank sends. In the rounds before that one, it collects.
         match path >> round {
             0 => program.receive(partner, held(partner)),
             1 => program.send(partner, held(rank)),

@@ -1,9 +1,9 @@
-//! Allgather along a ring: each rank passes on to the next what it got from the one before.
+//! Allgather along a ring: each rank passes on to the next rank what it got from the previous one.
 
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
-/// Gives all ranks all blocks, where rank i already holds `held(i)` blocks from block i on (at least its own). What a
-/// rank holds is not sent to it. At most p − 1 rounds of one block.
+/// Gives all ranks all blocks. Rank i already holds `held(i)` blocks from block i on (at least its own), and
+/// does not get them again. At most p − 1 rounds of one block.
 pub fn ring_allgather(rank: usize, size: usize, held: impl Fn(usize) -> usize) -> Schedule {
     let mut program = Builder::new(rank, size, size);
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -19,7 +19,7 @@ pub fn ring_allgather(rank: usize, size: usize, held: impl Fn(usize) -> usize) -
         }
         program.end_round();
     };
-    // Who completes the program of the first round finds it by itself.
+    // The first round is outside the loop, because `with_own_block` changes its sends.
     for steps in [1..size.min(2), 2..size] {
         program.repeat(steps, round);
     }

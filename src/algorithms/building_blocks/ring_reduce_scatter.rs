@@ -2,10 +2,10 @@
 
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
-/// Reduces `contribution` over all ranks; afterwards rank i holds block i of the result in the receive buffer. p − 1
-/// rounds of one block. Every run is of a single block.
+/// Reduces `contribution` over all ranks. Afterwards rank i holds block i of the result in the receive
+/// buffer. p − 1 rounds of one block. Each run of blocks is a single block.
 pub fn ring_reduce_scatter(rank: usize, size: usize, contribution: Buffer) -> Schedule {
-    // With a send buffer the partial sums can arrive where the result goes.
+    // If the contribution is in the send buffer, partial sums can arrive where the result goes.
     let incoming = if contribution == Send { Recv } else { Scratch };
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
     let mut program = Builder::new(rank, size, size);
@@ -17,11 +17,11 @@ pub fn ring_reduce_scatter(rank: usize, size: usize, contribution: Buffer) -> Sc
         program.exchange((next, partial.block(sent)), (previous, incoming.block(received)));
         program.reduce(contribution.block(received), incoming.block(received), incoming.block(received));
     };
-    // The first round sends what nobody has added to.
+    // The first round is outside the loop: it sends a block of the contribution, not a partial sum.
     for steps in [1..size.min(2), 2..size] {
         program.repeat(steps, round);
     }
-    // The block that ends here; with a single rank nothing has come in.
+    // Block `rank` is complete on this rank. A single rank has received nothing.
     let finished = if size == 1 { contribution } else { incoming };
     program.copy(finished.block(rank), Recv.block(rank));
     program.build()

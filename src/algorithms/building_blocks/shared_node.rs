@@ -1,28 +1,29 @@
-//! What the ranks of a node do in the slots that they share, written for their numbers there; the first one leads.
+//! What the ranks of a node do in the slots that they share. Programs are written for the ranks' numbers on
+//! the node; number 0 leads.
 //!
-//! A rank's slots bear the numbers of blocks. No rank writes a slot in more than one of the phases that follow each other, so
-//! these share slots: they declare none, which [`with_slots`] does for the whole.
+//! A rank's slots have the numbers of blocks. No rank writes a slot in more than one of successive phases, so
+//! phases share slots. A phase declares none; [`with_slots`] declares them for the whole program.
 
 use crate::algorithms::Problem;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule, SlotKind};
 use std::ops::Range;
 
-/// A rank that shows many blocks, one after the other, raises so many flags at most: enough for others to read the first
-/// blocks while it writes the next.
+/// The most flags that a rank raises for blocks shown one after the other. With this number, other ranks can
+/// read the first blocks while the rank writes the next.
 const MOST_FLAGS: usize = 64;
 
-/// How many of so many are shown together, with one flag.
+/// Returns how many of `all` blocks share a flag.
 fn in_each_group(all: usize) -> usize {
     all.div_ceil(MOST_FLAGS).max(1)
 }
 
-/// Those of many that are shown together, with one flag.
+/// Cuts a range of blocks into groups that are shown together, with one flag.
 pub fn groups(all: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let each = in_each_group(all.len());
     all.clone().step_by(each).map(move |first| first..(first + each).min(all.end))
 }
 
-/// The leader combines the contributions of all in the receive buffer, out of their order; the others show theirs.
+/// The leader combines all contributions in the receive buffer, out of their order. The other ranks show theirs.
 pub fn combine_at_leader(local: usize, population: usize, blocks: usize, contribution: Buffer) -> Schedule {
     let mut program = Builder::new(local, population, blocks);
     for group in groups(0..blocks) {
@@ -34,7 +35,7 @@ pub fn combine_at_leader(local: usize, population: usize, blocks: usize, contrib
         let mut combined = part(contribution);
         for member in 1..population {
             program.await_slot(member, group.start);
-            // The result takes the place of the right operand, where operators leave it.
+            // The result overwrites the right operand, where MPI's operators leave it.
             program.reduce(part(Buffer::of_rank(member)), combined, part(Recv));
             combined = part(Recv);
         }
@@ -42,7 +43,7 @@ pub fn combine_at_leader(local: usize, population: usize, blocks: usize, contrib
     program.build()
 }
 
-/// The others get what the leader holds in a buffer.
+/// The other ranks copy what the leader holds in the buffer `held`.
 pub fn hand_out(local: usize, population: usize, blocks: usize, held: Buffer) -> Schedule {
     let mut program = Builder::new(local, population, blocks);
     for group in groups(0..blocks) {
@@ -59,8 +60,8 @@ pub fn hand_out(local: usize, population: usize, blocks: usize, held: Buffer) ->
     program.build()
 }
 
-/// Each rank combines its slices, of `width` blocks each, of the contributions of all in the receive buffer, out of their order. The ranks own
-/// slices in turn.
+/// Each rank combines its slices, of `width` blocks each, of all contributions in the receive buffer, out of
+/// their order. The ranks own slices in turn.
 pub fn combine_slices(
     local: usize,
     population: usize,
@@ -70,7 +71,7 @@ pub fn combine_slices(
 ) -> Schedule {
     let mut program = Builder::new(local, population, slices * width);
     let part = |buffer: Buffer, slice: usize| buffer.blocks(slice * width..(slice + 1) * width);
-    // In the order in which the others read, each of whom begins with the next rank.
+    // Slices are shown in the order in which the others read them. Each reader starts with the next rank.
     let show = |program: &mut Builder, owner: usize| {
         for slice in (owner..slices).step_by(population) {
             program.publish(part(contribution, slice), slice * width);
@@ -97,8 +98,8 @@ pub fn combine_slices(
     program.build()
 }
 
-/// Each rank shows its slices of the receive buffer and gets the others'. A rank's slots of its own slices were not needed by
-/// [`combine_slices`].
+/// Each rank shows its slices of the receive buffer and copies the other ranks' slices. It shows them in
+/// slots that [`combine_slices`] does not use.
 pub fn hand_out_slices(local: usize, population: usize, slices: usize, width: usize) -> Schedule {
     let mut program = Builder::new(local, population, slices * width);
     if population > 1 {
@@ -110,7 +111,7 @@ pub fn hand_out_slices(local: usize, population: usize, slices: usize, width: us
     program.build()
 }
 
-/// The leader gets the slices of the others' receive buffers. A rank's slots of its own slices were not needed by [`combine_slices`].
+/// The leader copies the slices that the others show in slots that [`combine_slices`] does not use.
 pub fn collect_slices(local: usize, population: usize, slices: usize, width: usize) -> Schedule {
     let mut program = Builder::new(local, population, slices * width);
     match local {
@@ -120,14 +121,12 @@ pub fn collect_slices(local: usize, population: usize, slices: usize, width: usi
     program.build()
 }
 
-/// A rank shows its slices of the receive buffer.
 fn show_slices(program: &mut Builder, local: usize, (population, slices, width): (usize, usize, usize)) {
     for slice in (local..slices).step_by(population) {
         program.publish(Recv.blocks(slice * width..(slice + 1) * width), slice * width);
     }
 }
 
-/// A rank copies the slices that others show.
 fn fetch_slices(
     program: &mut Builder,
     others: Range<usize>,
@@ -142,12 +141,12 @@ fn fetch_slices(
     });
 }
 
-/// The other ranks, from the next one on: those behind, then those before. On a node whose ranks follow each other, each is a loop.
+/// Returns the other ranks: those behind `local`, then those before. Each range is a loop where slices are even.
 fn others(local: usize, population: usize) -> [Range<usize>; 2] {
     [local + 1..population, 0..local]
 }
 
-/// Does the same for each of the numbers, in a loop if it is even.
+/// Runs `one` for each number, as a loop if `is_even` says that each number takes equally many steps.
 fn each(program: &mut Builder, is_even: bool, numbers: Range<usize>, one: impl Fn(&mut Builder, usize)) {
     match is_even {
         true => program.repeat(numbers, one),
@@ -155,29 +154,29 @@ fn each(program: &mut Builder, is_even: bool, numbers: Range<usize>, one: impl F
     }
 }
 
-/// A program of such phases; ranks have no slots where none shares a node with another.
+/// Declares the slots of a program of such phases: none if no two ranks share a node.
 pub fn with_slots(slots: usize, most_members: usize, program: Schedule) -> Schedule {
     Schedule { slots: if most_members > 1 { slots } else { 0 }, ..program }
 }
 
-/// The same where slots bear the numbers of blocks, which are shown in [`groups`].
+/// Like [`with_slots`], for slots with the numbers of blocks, which are shown in [`groups`].
 pub fn with_slots_of_blocks(most_members: usize, program: Schedule) -> Schedule {
     let blocks = program.blocks;
     joined(in_each_group(blocks), with_slots(blocks, most_members, program))
 }
 
-/// The same where slots bear the numbers of blocks, which are shown in slices of so many.
+/// Like [`with_slots`], for slots with the numbers of blocks, which are shown in slices of `width` blocks.
 pub fn with_slots_of_slices(width: usize, most_members: usize, program: Schedule) -> Schedule {
     joined(width, with_slots(program.blocks, most_members, program))
 }
 
-/// Slots lie together if several blocks are shown together. A single short one is better off beside its flag.
+/// Puts slots together if several blocks are shown together. A single short block is faster beside its flag.
 fn joined(together: usize, program: Schedule) -> Schedule {
     let is_joined = program.slots > 0 && together > 1;
     Schedule { slot_kind: if is_joined { SlotKind::Together } else { program.slot_kind }, ..program }
 }
 
-/// Into how many segments a vector is cut: each has a slot, of which a rank has not many more than two for each rank.
+/// Returns the number of segments of a vector: at most two for each rank, because each segment needs a slot.
 pub fn segments(problem: &Problem) -> usize {
     problem.segments.min(2 * problem.size)
 }
@@ -193,7 +192,7 @@ mod tests {
         buffer.blocks(slice * WIDTH..(slice + 1) * WIDTH)
     }
 
-    /// The other ranks, from the next one on, one by one.
+    /// Returns the other ranks, from the next one on, one by one.
     fn from_the_next(local: usize, population: usize) -> impl DoubleEndedIterator<Item = usize> {
         (1..population).map(move |distance| (local + distance) % population)
     }

@@ -1,41 +1,39 @@
-//! Which rank of a node stands for it in what goes to a rank elsewhere: the ranks of a node share the others out.
+//! Which rank of a node communicates with which ranks of other nodes: the ranks of a node divide the others
+//! among themselves.
 
 use super::placement::{Place, Placement};
 
-/// The shares of one rank of a node, in what leaves it and in what arrives for this rank.
+/// The part of one rank in the messages that leave its node, and in those that arrive for it.
 pub struct Shares<'a> {
-    /// Who is where.
     pub placement: &'a Placement,
-    /// The rank.
     pub rank: usize,
-    /// Where it is.
     pub place: Place,
 }
 
 impl<'a> Shares<'a> {
-    /// Those of a rank.
     pub fn new(placement: &'a Placement, rank: usize) -> Self {
         Shares { placement, rank, place: placement.place(rank) }
     }
 
-    /// The ranks of its node, its leader first.
+    /// Returns the ranks of this node, its leader first.
     pub fn members(&self) -> impl ExactSizeIterator<Item = usize> + Clone + use<'a> {
         self.placement.members(self.place.node)
     }
 
-    /// The other ranks of its node, from the next one on.
+    /// Returns the other ranks of this node, from the next one on.
     pub fn neighbours(&self) -> impl Iterator<Item = usize> + use<'a> {
         self.placement.neighbours(self.place)
     }
 
-    /// The ranks of other nodes that a rank of this one deals with, those of the next node first.
+    /// Returns the ranks of other nodes that rank number `local` of this node deals with, those of the next node first.
     pub fn targets(&self, local: usize) -> impl Iterator<Item = usize> + use<'a> {
         let (placement, node, population) = (self.placement, self.place.node, self.members().len());
         let nodes = (1..placement.nodes()).map(move |distance| (node + distance) % placement.nodes());
         nodes.flat_map(move |node| placement.members(node).skip(local).step_by(population))
     }
 
-    /// Who deals with this rank on each other node, the one before first, and the ranks of that node.
+    /// Returns, for each other node, the rank that deals with this rank, and all ranks of that node. The
+    /// previous node is first.
     pub fn sources(
         &self,
     ) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = usize> + use<'a>)> + use<'a> {

@@ -1,12 +1,13 @@
-//! The leader of a node hands blocks out there while others still travel between the leaders.
+//! The leader of a node hands out blocks on its node while later blocks still travel between the leaders.
 
 use super::shared_node::groups;
 use crate::schedule::{Buffer::*, Builder, Message, Post, Schedule, Step};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-/// What a leader does: as among the leaders, over the blocks of a vector in scratch. The root packs a block before it sends it. A leader shows its node
-/// what it holds, and unpacks it unless it is the root, while the next block travels.
+/// Adds to the program among the leaders, over a vector in scratch, what a leader does on its node. The root
+/// copies each block to scratch before it sends the block. A leader shows its node the blocks that it holds.
+/// While the next block travels, a leader other than the root copies them to the receive buffer.
 pub fn show_on_arrival(among_leaders: Schedule, population: usize, is_root: bool) -> Schedule {
     let among_leaders = among_leaders.unrolled();
     let mut held = Held::new(&among_leaders, population, is_root);
@@ -30,15 +31,14 @@ pub fn show_on_arrival(among_leaders: Schedule, population: usize, is_root: bool
     Schedule { steps, ..among_leaders }
 }
 
-/// The blocks that a leader holds.
 struct Held {
-    /// A program of the rank that does nothing.
+    /// A program of this rank without steps.
     idle: Builder,
     is_root: bool,
-    /// What is shown together, and is not yet. The others wait for one after the other.
+    /// Groups of blocks that are shown together and are not yet shown. Readers await them in order.
     unseen: VecDeque<Range<usize>>,
     is_held: Vec<bool>,
-    /// Those that are not unpacked.
+    /// The blocks that are not yet copied to the receive buffer.
     fresh: Vec<usize>,
 }
 
@@ -49,7 +49,7 @@ impl Held {
         Held { idle, is_root, unseen, is_held: vec![false; blocks], fresh: Vec::new() }
     }
 
-    /// Blocks of a message have arrived or are about to be sent. Returns those that were not held before.
+    /// Notes that blocks of a message have arrived or are about to be sent. Returns those that were not held before.
     fn arrived(&mut self, message: &Message) -> Vec<usize> {
         let blocks = message.runs().flat_map(|run| run.indices());
         let new: Vec<usize> =

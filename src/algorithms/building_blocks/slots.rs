@@ -1,12 +1,12 @@
-//! What several algorithms over shared memory do with slots: a rank shows data in its own ones and reads what others show in
-//! theirs. Ranks begin with different others, lest all read the same memory at once.
+//! How several algorithms over shared memory use slots. A rank shows data in its own slots and reads other
+//! ranks' slots. Ranks start with different peers, so they do not all read the same memory at once.
 
 use crate::algorithms::Requirement;
 use crate::schedule::{Buffer, Builder, Run, Schedule, SlotKind};
 use std::ops::Range;
 
-/// Shows each other rank its block of a buffer, in the slot of its number. The rank below reads it the earliest in
-/// [`collect`], and so its block is the first.
+/// Shows each other rank its block of `parts`, in the slot with the reader's number. In [`collect`] the rank
+/// just below reads first, so its block is shown first.
 pub fn show_parts((rank, size): (usize, usize), parts: Buffer, program: &mut Builder) {
     for distance in 1..size {
         let reader = (rank + size - distance) % size;
@@ -14,7 +14,7 @@ pub fn show_parts((rank, size): (usize, usize), parts: Buffer, program: &mut Bui
     }
 }
 
-/// Copies what each other rank shows to its block of a buffer, the next rank's first.
+/// Copies what each other rank shows to that rank's block of `parts`, the next rank's first.
 pub fn collect(
     (rank, size): (usize, usize),
     slot_of: impl Fn(usize) -> usize,
@@ -28,36 +28,34 @@ pub fn collect(
     }
 }
 
-/// Where collectives by single copies come from.
+/// The source of collectives by single copies.
 pub const SOURCE_OF_SINGLE_COPIES: &str =
     "the collectives over KNEM (Ma et al. 2011) and over Cross Memory Attach (Chakraborty et al. 2017)";
 
-/// What they need.
 pub const NEEDS_OF_SINGLE_COPIES: &[Requirement] =
     &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy];
 
-/// What those need whose ranks tell each other lengths of blocks first.
+/// Requirements of collectives by single copies whose ranks first exchange the lengths of blocks.
 pub const NEEDS_OF_SINGLE_COPIES_WITH_LENGTHS: &[Requirement] =
     &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy, Requirement::LongestBlock];
 
-/// The same program, in which ranks tell where blocks lie instead of copying them to slots.
+/// Makes ranks publish where their blocks lie instead of copying them to slots.
 pub fn lent(program: Schedule) -> Schedule {
     Schedule { slot_kind: SlotKind::Lent, ..program }
 }
 
-/// A contribution of each rank to one block, as a rank sees them.
+/// The contributions of all ranks to one block, as one rank finds them.
 pub struct Contributions {
-    /// The rank that sees them.
     pub rank: usize,
-    /// Where its own one stands.
+    /// Where this rank's contribution lies.
     pub own: Run,
-    /// The slot in which the others show theirs.
+    /// The slot in which the other ranks show theirs.
     pub slot: usize,
 }
 
 impl Contributions {
-    /// Combines those of consecutive ranks. From the last one on, so that operators leave each result where it is: in `sum`, but
-    /// the last one in `result`. The own one may stand in `sum` if it is the last rank's.
+    /// Combines the contributions of consecutive ranks, from the last rank down, so operators leave each partial result
+    /// in `sum`. The final result goes to `result`. The own contribution may lie in `sum` if this rank is the last one.
     pub fn combine(&self, ranks: Range<usize>, sum: Run, result: Run, program: &mut Builder) {
         let first = ranks.start;
         let mut right = self.of(ranks.end - 1, program);

@@ -2,8 +2,8 @@
 
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
-/// Passes the segments from a rank's parent on to its children, in their order; who has no parent is the root. A
-/// segment is passed on while the next one arrives.
+/// Passes segments from a rank's parent to its children, in the children's order. A rank without a parent is
+/// the root. A segment is passed on while the next one arrives.
 pub fn tree_broadcast(
     rank: usize,
     size: usize,
@@ -17,7 +17,7 @@ pub fn tree_broadcast(
     let mut leaving: Vec<_> = Vec::new();
     for segment in 0..segments {
         if let Some(parent) = parent {
-            // The next segment's receive is posted before this one's is waited for.
+            // The next segment's receive is posted before this segment is awaited.
             let current = arriving.take().or_else(|| program.receive(parent, Recv.block(segment)));
             if segment + 1 < segments {
                 arriving = program.receive(parent, Recv.block(segment + 1));
@@ -26,7 +26,7 @@ pub fn tree_broadcast(
         }
         let sends: Vec<_> =
             children.iter().filter_map(|&child| program.send(child, Recv.block(segment))).collect();
-        // At most two segments are on their way to each child.
+        // At most two segments are in flight to each child.
         program.wait(std::mem::replace(&mut leaving, sends));
     }
     program.build()

@@ -2,8 +2,8 @@
 
 use crate::schedule::{Builder, Message, Schedule};
 
-/// Each rank collects the blocks of its children's subtrees and passes those of its own on to the parent; who has no parent is the
-/// root. `subtree` says where a rank's blocks stand, its own among them.
+/// Each rank collects the blocks of its children's subtrees and passes its own subtree's blocks to its parent. A rank
+/// without a parent is the root. `subtree` says where a rank's blocks lie, its own block included.
 pub fn tree_gather(
     rank: usize,
     size: usize,
@@ -22,7 +22,7 @@ pub fn tree_gather(
     program.build()
 }
 
-/// The mirror of [`tree_gather`]: each rank gets the blocks of its subtree and passes on those of its children.
+/// The mirror of [`tree_gather`]: each rank receives the blocks of its subtree and passes on those of its children's.
 pub fn tree_scatter(
     rank: usize,
     size: usize,

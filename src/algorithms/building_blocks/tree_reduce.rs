@@ -3,11 +3,10 @@
 use super::exchange_and_reduce::in_rank_order;
 use crate::schedule::{Buffer, Buffer::*, Builder, Post, Run, Schedule};
 
-/// Reduces the segments of a rank's contribution with those of its children, in their order, in the receive buffer and
-/// passes them on to the parent; who has no parent is the root. A segment arrives while the one before is reduced.
+/// Reduces the segments of a rank's contribution with its children's, in their order, in the receive buffer, and passes
+/// the results to the parent. A rank without a parent is the root. A segment arrives while the previous one is reduced.
 ///
-/// The order of operands is kept if each child's subtree and what was reduced before it are neighbouring ranges of
-/// ranks.
+/// The order of operands is kept if each child's subtree and the ranks reduced before it are neighbouring ranges.
 pub fn tree_reduce(
     rank: usize,
     size: usize,
@@ -29,7 +28,7 @@ pub fn tree_reduce(
     for segment in 0..segments {
         let mut reduced = contribution.block(segment);
         for (child, &from) in children.iter().enumerate() {
-            // The next receive is posted before this one is waited for.
+            // The next receive is posted before this one is awaited.
             let current = std::mem::replace(&mut arriving, receive_next(&mut program));
             program.wait(current);
             let (left, right) = in_rank_order((rank, reduced), (from, incoming(segment, child)));
@@ -37,7 +36,7 @@ pub fn tree_reduce(
             program.reduce(left, right, reduced);
         }
         match parent {
-            // At most two segments are on their way to the parent.
+            // At most two segments are in flight to the parent.
             Some(parent) => {
                 let sent = program.send(parent, reduced);
                 program.wait(std::mem::replace(&mut leaving, sent));
@@ -48,8 +47,8 @@ pub fn tree_reduce(
     program.build()
 }
 
-/// Where a segment from a child arrives. The first child's takes the place of the result, if the rank's contribution
-/// stands elsewhere; the others take turns in two vectors of scratch.
+/// Returns where a segment from a child arrives. If the contribution is in the send buffer, the first child's
+/// segment arrives where the result goes. The other segments alternate between two vectors of scratch.
 fn incoming(segment: usize, segments: usize, child: usize, contribution: Buffer) -> Run {
     let turn = if contribution == Send { child.checked_sub(1) } else { Some(child) };
     turn.map_or(Recv.block(segment), |turn| Scratch.block(turn % 2 * segments + segment))

@@ -1,8 +1,8 @@
 //! Bine tree for MPI_Gather: the tree whose edges have the negabinary lengths 1, −1, 3, −5, 11, ….
 //!
-//! Every rank collects the blocks of its subtree, then sends them on together. These are neighbours modulo p: one run or two.
-//! Rounds and volume as in `binomial`: ceil(log2 p) rounds, (p/2)·log2 p blocks in all where p is a power of two. Edges are a third
-//! shorter.
+//! Every rank collects the blocks of its subtree, then sends them on together. The ranks of a subtree are consecutive
+//! modulo p, so their blocks are one run or two. Rounds and volume as in `binomial`: ceil(log2 p) rounds, and if p is a
+//! power of two, (p/2)·log2 p blocks in all. Edges are a third shorter.
 
 use super::binomial::collect;
 use crate::algorithms::building_blocks::bine::Tree;

@@ -1,12 +1,12 @@
 //! Binomial tree for MPI_Gather and MPI_Gatherv: every rank collects the blocks of its subtree, then sends them on
 //! together.
 //!
-//! ceil(log2 p) rounds. A block moves once for each edge to the root: (p/2)·log2 p blocks in all, where p is a power of
+//! ceil(log2 p) rounds. A block moves once for each edge to the root: (p/2)·log2 p blocks in all if p is a power of
 //! two.
 //!
-//! MPI_Gatherv: the lengths of the blocks travel first, up the same tree, 8 bytes each, which doubles the rounds.
-//! A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
-//! them. Loses also when there are few ranks, or one long block far down the tree.
+//! MPI_Gatherv: the lengths of the blocks travel first, up the same tree, 8 bytes each. This doubles the rounds. A rank
+//! inside the tree needs memory for the blocks of its subtree, at most p/2 of them. MPI_Gatherv is also slow with few
+//! ranks, or with one long block far down the tree.
 
 use crate::algorithms::building_blocks::binomial_tree::{gather, subtree};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
@@ -32,10 +32,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     collect(problem, rank, subtree(relative, size).len(), gather(relative, size))
 }
 
-/// Completes a gather along a tree of ranks that are counted from the root, in which a rank's subtree has so many ranks.
+/// Completes a gather along a tree whose ranks are counted from the root. `subtree` is the size of the rank's subtree.
 pub(super) fn collect(problem: &Problem, rank: usize, subtree: usize, gather: Schedule) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;
-    // Where the blocks of the subtree are collected; a leaf has none but its own.
+    // Where the blocks of the subtree are collected; a leaf has only its own block.
     let place = match subtree {
         _ if rank == root => Recv,
         1 => Send,

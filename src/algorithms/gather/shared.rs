@@ -1,10 +1,10 @@
-//! Gather in shared memory: every rank shows its block, and the root copies them.
+//! Gather in shared memory: every rank publishes its block in a slot, and the root copies the blocks.
 //!
-//! The root awaits a flag of each other rank and reads its block, while the others are busy with what follows. Every block is
-//! written once and read once.
+//! The root awaits a flag of each other rank and reads its block. The other ranks do not wait. Every block is written
+//! once and read once.
 //!
-//! With `MPI_Gatherv` the ranks show each other the lengths of their blocks first, so that all cut them alike; then everyone waits for
-//! everyone.
+//! In `MPI_Gatherv` the ranks first publish the lengths of their blocks, so that all ranks cut blocks alike. Then every
+//! rank waits for every other.
 
 use crate::algorithms::building_blocks::slots::collect;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};

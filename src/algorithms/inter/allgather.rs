@@ -1,7 +1,7 @@
-//! Each group gathers at its leader, the leaders exchange, and each broadcasts the other group's blocks.
+//! Each group gathers at its leader, the leaders exchange, and each leader broadcasts the other group's blocks.
 //!
-//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; a leader sends its group's blocks once and the
-//! other's ceil(log2 p) times. The two directions may differ in length, and either may be empty.
+//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group. A leader sends its own group's blocks once and
+//! the other group's ceil(log2 p) times. The two directions may differ in length, and either may be empty.
 
 use super::{broadcast_from, gather_to_leader};
 
@@ -31,7 +31,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     gathering.then(leaders.build()).then(broadcast_blocks(problem, rank))
 }
 
-/// Broadcasts the other group's blocks, which the leader has.
+/// Broadcasts the other group's blocks from the leader, which already has them.
 pub(super) fn broadcast_blocks(problem: &Problem, rank: usize) -> Schedule {
     let (local, size) = (problem.local(), problem.size);
     let vector = broadcast_from(None, problem, rank).map_runs(|run| run.buffer.blocks(local..size));

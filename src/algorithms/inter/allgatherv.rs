@@ -1,8 +1,8 @@
-//! Every rank sends its block to the leader of the other group, who broadcasts what he gets.
+//! Every rank sends its block to the leader of the other group. The leader broadcasts the blocks in its group.
 //!
-//! 1 + ceil(log2 p) rounds, where p is the size of the larger group; a leader receives as many messages as the other
-//! group has ranks. One at a time p messages reach the smaller group's leader, who then broadcasts; meanwhile the larger
-//! group is served, but for its last rank, who sends in step p and receives in the next.
+//! 1 + ceil(log2 p) rounds, where p is the size of the larger group. A leader receives as many messages as the other
+//! group has ranks. If messages arrive one at a time, the smaller group's leader broadcasts after p of them. By then
+//! the larger group has its blocks, except its last rank, which sends in step p and receives in the next step.
 
 use super::allgather::broadcast_blocks;
 

@@ -1,4 +1,4 @@
-//! Each group reduces to its leader, the leaders exchange the results, and each broadcasts the other group's.
+//! Each group reduces to its leader, the leaders exchange the results, and each leader broadcasts the other group's.
 //!
 //! 1 + 2 ceil(log2 p) rounds of the whole vector, where p is the size of the larger group. Keeps the order of operands.
 

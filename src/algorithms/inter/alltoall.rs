@@ -1,7 +1,7 @@
 //! Every rank exchanges blocks with every rank of the other group, all at once.
 //!
-//! One round of b messages, where the other group has b ranks; b blocks sent, the fewest possible. Messages one at a time
-//! take as many steps as the larger group has ranks, for nobody in the smaller ever waits.
+//! One round of b messages, where the other group has b ranks; b blocks sent, the fewest possible. One message at a
+//! time takes as many steps as the larger group has ranks, because no rank of the smaller group ever waits.
 
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::schedule::{Buffer::*, Builder, Schedule};
@@ -21,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, remote, .. } = *problem;
     let mut program = Builder::new(rank, size, size);
-    // Rank i of a group starts with rank i of the other, so few ranks are the target of two first messages.
+    // Rank i starts with rank i of the other group, so few ranks are the target of two first messages.
     let partners = || (0..remote).map(|distance| problem.local() + (rank + distance) % remote);
     for source in partners() {
         program.receive(source, Recv.block(source));

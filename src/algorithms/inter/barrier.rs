@@ -1,5 +1,5 @@
-//! Tree barrier on an inter-communicator: tokens are gathered along each group's binomial tree, the leaders exchange
-//! theirs, and tokens come back along the trees.
+//! Tree barrier on an inter-communicator: tokens go up each group's binomial tree, the leaders exchange
+//! theirs, and tokens come back down the trees.
 //!
 //! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; 2(a + b − 1) messages for groups of a and b
 //! ranks.

@@ -1,4 +1,4 @@
-//! Broadcast to the other group: the root sends to its leader, who passes the vector on along the binomial tree.
+//! Broadcast to the other group: the root sends to that group's leader, which broadcasts along a binomial tree.
 //!
 //! 1 + ceil(log2 b) rounds of the whole vector, where b ranks receive it.
 

@@ -1,7 +1,7 @@
-//! Gather of the other group: it gathers at its leader along the binomial tree, and the leader sends everything to the
-//! root in one message.
+//! Gather from the other group: that group gathers at its leader along the binomial tree. The leader sends
+//! everything to the root in one message.
 //!
-//! ceil(log2 b) + 1 rounds, where b ranks contribute; a block moves once for each edge to the leader and once more.
+//! ceil(log2 b) + 1 rounds, where b ranks contribute. A block moves once for each edge to the leader, then once more.
 
 use super::{gather_to_leader, has_root};
 

@@ -1,7 +1,7 @@
 //! Every rank of the other group sends its block to the root.
 //!
-//! Only the root knows the lengths, so nobody else can collect blocks. One round of b messages, where b ranks
-//! contribute; b blocks in all, the fewest possible.
+//! Only the root knows the lengths, so no other rank can collect blocks. One round of b messages, where b
+//! ranks contribute; b blocks in all, the fewest possible.
 
 use super::has_root;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};

@@ -1,7 +1,7 @@
 //! Inter-communicators: two groups, each of which gives its data to the other.
 //!
-//! A rank numbers its own group first: the ranks `0..local` are its group, those from `local` on the other. Rank 0 is
-//! its group's leader, rank `local` the leader of the other.
+//! A rank numbers its own group first: ranks `0..local` are its own group, ranks from `local` on the other.
+//! Rank 0 leads the own group, rank `local` the other.
 
 pub mod allgather;
 pub mod allgatherv;
@@ -23,38 +23,38 @@ use super::building_blocks::tree_broadcast::tree_broadcast;
 use super::building_blocks::tree_reduce::tree_reduce;
 use crate::schedule::{Buffer::*, Run, Schedule};
 
-/// Whether the root is in the rank's own group; then the rank takes part only if it is the root itself.
+/// Whether the root is in the rank's own group. If so, the rank takes part only if it is the root.
 fn has_root(problem: &Problem) -> bool {
     problem.root < problem.local()
 }
 
-/// A program of the own group as one of both groups, over blocks of both.
+/// Turns a program of the own group into one of both groups, over `blocks` blocks.
 fn among_own(program: Schedule, problem: &Problem, blocks: usize) -> Schedule {
     Schedule { blocks, ..program.embed(problem.size, |rank| rank) }
 }
 
-/// Broadcasts what the leader of the own group gets from the rank `source`, along the binomial tree.
+/// Broadcasts to the own group along the binomial tree. The leader first receives from the rank `source`, if any.
 fn broadcast_from(source: Option<usize>, problem: &Problem, rank: usize) -> Schedule {
     let program =
         tree_broadcast(rank, problem.size, 1, parent(rank).or(source), children(rank, problem.local()));
     among_own(program, problem, 1)
 }
 
-/// Reduces the own group's vectors to its leader along the binomial tree, in the order of the ranks. A leader finds the
-/// result in the run that comes with the program.
+/// Reduces the own group's vectors to its leader along the binomial tree, in the order of ranks. Also returns
+/// the run in which a leader finds the result.
 fn reduce_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
     let local = problem.local();
     if local == 1 {
         return (Schedule::idle(rank, problem.size, 1), Send.block(0));
     }
-    // The smallest subtree is the next in rank.
+    // The child with the smallest subtree is the next rank.
     let program = tree_reduce(rank, problem.size, 1, Send, parent(rank), nearest_first(rank, local));
     let result = Scratch.block(free_vector(&program));
     (receive_in_scratch(program), result)
 }
 
-/// Gathers the blocks of the own group at its leader along the binomial tree. A leader finds them in the run that comes
-/// with the program.
+/// Gathers the blocks of the own group at its leader along the binomial tree. Also returns the run in which a
+/// leader finds the blocks.
 fn gather_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
     let (local, size) = (problem.local(), problem.size);
     if local == 1 {
@@ -65,7 +65,7 @@ fn gather_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
     (among_own(program, problem, size), Scratch.blocks(0..local))
 }
 
-/// Where a leader gets the blocks of its own group that it is to scatter.
+/// Returns where a leader receives the blocks of its own group before it scatters them.
 fn blocks_of_own(problem: &Problem) -> Run {
     match problem.local() {
         1 => Recv.block(0),
@@ -73,7 +73,7 @@ fn blocks_of_own(problem: &Problem) -> Run {
     }
 }
 
-/// Scatters what the leader has in [`blocks_of_own`] along the binomial tree.
+/// Scatters the blocks in [`blocks_of_own`] from the leader along the binomial tree.
 fn scatter_from_leader(problem: &Problem, rank: usize) -> Schedule {
     let (local, size) = (problem.local(), problem.size);
     if local == 1 {

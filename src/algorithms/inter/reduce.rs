@@ -1,4 +1,4 @@
-//! Reduction of the other group: it reduces to its leader along the binomial tree, and the leader sends to the root.
+//! Reduction of the other group: that group reduces along the binomial tree to its leader, which sends to the root.
 //!
 //! ceil(log2 b) + 1 rounds of the whole vector, where b ranks contribute. Keeps the order of operands.
 

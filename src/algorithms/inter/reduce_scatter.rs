@@ -1,10 +1,10 @@
-//! Each group reduces its whole vectors to its leader, the leaders exchange the results, and each scatters the other
-//! group's over its own.
+//! Each group reduces its whole vectors to its leader. The leaders exchange the results, and each scatters
+//! the other group's result over its own group.
 //!
-//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; the leaders send and receive one whole vector
-//! and reduce ceil(log2 p). Keeps the order of operands.
-//! A rank knows how the result for its own group is cut into blocks, but not how that for the other is: the blocks of
-//! the latter are moved only all together.
+//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group. The leaders send and receive one whole
+//! vector and reduce ceil(log2 p) of them. Keeps the order of operands. A rank knows the lengths of its own
+//! group's blocks of the result, but not those of the other group. So the other group's blocks only move
+//! together.
 
 use super::{blocks_of_own, reduce_to_leader, scatter_from_leader};
 

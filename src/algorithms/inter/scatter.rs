@@ -1,5 +1,5 @@
-//! Scatter to the other group: the root sends all blocks to its leader in one message, and the leader scatters them
-//! along the binomial tree.
+//! Scatter to the other group: the root sends all blocks to that group's leader in one message. The leader
+//! scatters them along the binomial tree.
 //!
 //! 1 + ceil(log2 b) rounds, where b ranks receive; a block moves once to the leader and once for each edge from it.
 

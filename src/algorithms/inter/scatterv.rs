@@ -1,7 +1,7 @@
 //! The root sends every rank of the other group its block.
 //!
-//! Only the root knows the lengths, so nobody else can pass blocks on. One round of b messages, where b ranks receive;
-//! b blocks in all, the fewest possible.
+//! Only the root knows the lengths, so no other rank can pass blocks on. One round of b messages, where b
+//! ranks receive; b blocks in all, the fewest possible.
 
 use super::has_root;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};

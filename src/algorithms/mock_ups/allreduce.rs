@@ -40,7 +40,7 @@ pub const REDUCE_SCATTER_BLOCK_ALLGATHER: Algorithm = mock_up(
     },
 );
 
-/// In place, the rank's part of the result must not meet the input, and needs memory for a block.
+/// In place, the rank's block of the result must not overlap the input, so it needs memory of its own.
 pub const REDUCE_SCATTER_ALLGATHERV: Algorithm = mock_up(
     &[Collective::Allreduce],
     "allreduce_as_reducescatter_allgatherv",

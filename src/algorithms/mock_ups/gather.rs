@@ -4,7 +4,7 @@ use super::{Act, Algorithm, Area, Collective, Parts, mock_up, own_block};
 use crate::algorithms::Call;
 use Area::*;
 
-/// The block of a root in place must not meet what is gathered, and needs memory.
+/// A root in place copies its block first, because this block must not overlap the gathered ones.
 pub const ALLGATHER: Algorithm = mock_up(
     &[Collective::Gather],
     "gather_as_allgather",

@@ -1,9 +1,9 @@
-//! The mock-ups of performance guidelines: each does what one collective does by calls of others, which therefore should not be
-//! faster (Hunold and Carpen-Amarie 2018, GL1 to GL22).
+//! The mock-ups of performance guidelines (Hunold and Carpen-Amarie 2018, GL1 to GL22). Each mock-up does the
+//! work of one collective by calls of others, so the collective should not be slower than its mock-up.
 //!
-//! What calls are made, in which memory and with which roots, is that of the paper's table 1, but for these: a scan needs
-//! memory for a vector, for its operands must not be exchanged; where the paper deals out chunks, blocks are balanced, which
-//! needs no memory; and operands are kept apart from results where MPI has it so.
+//! Calls, memory and roots are those of the paper's table 1, with three exceptions. A scan needs memory for a
+//! vector, because its operands must not be exchanged. Where the paper deals out chunks, blocks are balanced,
+//! which needs no memory. Operands and results have separate memory where MPI requires that.
 
 pub mod allgather;
 pub mod allreduce;
@@ -17,7 +17,7 @@ pub mod scatter;
 
 use super::{Act, Algorithm, Area, Body, Calls, Collective, Parts, Problem, Region, Requirement};
 
-/// The registry's entry of a mock-up.
+/// Returns the registry's entry of a mock-up.
 const fn mock_up(
     collectives: &'static [Collective],
     name: &'static str,
@@ -39,7 +39,7 @@ const fn mock_up(
     }
 }
 
-/// Where a rank's only block stands: in place where the result goes.
+/// Returns where a rank's only input block lies: if in place, where the result goes.
 fn own_block(problem: &Problem, rank: usize, in_place: bool) -> Region {
     debug_assert!(rank < problem.size);
     if in_place { Area::Recv.block(rank) } else { Area::Send.block(rank) }

@@ -4,7 +4,7 @@ use super::{Act, Algorithm, Area, Collective, Parts, Problem, Region, mock_up};
 use crate::algorithms::Call;
 use Area::*;
 
-/// Where a rank's input stands: at a root in place where the result goes.
+/// Returns where a rank's input lies: at a root in place, where the result goes.
 fn input(problem: &Problem, rank: usize, blocks: usize) -> Region {
     let area = if problem.in_place && rank == problem.root { Recv } else { Send };
     area.blocks(0..blocks)

@@ -4,7 +4,7 @@ use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
 use crate::algorithms::Call;
 use Area::*;
 
-/// The root's blocks are packed into bytes, for the others have no room that the root's datatype describes.
+/// The root packs its blocks into bytes, because the other ranks have no memory that the root's datatype describes.
 pub const BCAST: Algorithm = mock_up(
     &[Collective::Scatter],
     "scatter_as_bcast",

@@ -1,11 +1,11 @@
-//! Message combining: on a grid, blocks travel along one dimension after the other, together with all others that make the same step.
+//! Message combining: blocks travel along one grid dimension after the other. Blocks with the same step share messages.
 //!
 //! A round for each dimension, in which a rank sends a message for each step s ≠ 0 that an offset takes in that dimension. For d
 //! dimensions with s₁, …, s_d such steps that is s₁ + … + s_d messages. The 27-point stencil takes 6 instead of 26 messages.
 //! An alltoall sends a block once for each dimension in which the block's offset is not 0; for the 27-point stencil it sends 54
-//! instead of 26 blocks in all. An allgather sends a block once for each distinct beginning of the offsets. For the 27-point
-//! stencil these are 26, as without combining.
-//! Beyond borders nothing is sent, and where an offset stays on the grid, so does each of its steps.
+//! instead of 26 blocks in all. An allgather sends a block once for each distinct prefix of the offsets. For the
+//! 27-point stencil these are 26, as without combining.
+//! Nothing is sent beyond borders. If an offset stays on the grid, each of its steps does too.
 
 use crate::algorithms::stencil::is_zero;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement, Stencil};
@@ -34,9 +34,9 @@ pub const ALLGATHER: Algorithm = Algorithm {
 struct Rank<'a> {
     stencil: &'a Stencil,
     rank: usize,
-    /// Block that is sent to each offset, if that is on the grid.
+    /// The block that is sent to each offset; `None` beyond a border.
     sent: Vec<Option<usize>>,
-    /// Block that arrives from so far behind.
+    /// The block that arrives from the rank at each offset behind; `None` beyond a border.
     received: Vec<Option<usize>>,
 }
 
@@ -50,8 +50,8 @@ impl<'a> Rank<'a> {
         Rank { stencil, rank, sent, received }
     }
 
-    /// A round for each dimension and in it, for each step, one message in each direction. `blocks` says what is received of the blocks
-    /// that make that step in that dimension, and what is sent of them.
+    /// Adds a round for each dimension. In it the rank receives and sends one message for each step.
+    /// `blocks(dimension, step)` returns the blocks to receive and the blocks to send.
     fn travel(&self, program: &mut Builder, blocks: impl Fn(usize, isize) -> (Message, Message)) {
         let dimensions = self.stencil.grid().len();
         for dimension in 0..dimensions {
@@ -70,13 +70,13 @@ impl<'a> Rank<'a> {
         }
     }
 
-    /// The rank from which a block comes that has made some steps to get here, if it is on the grid.
+    /// Returns the rank where a block started that has made these steps to get here; `None` beyond a border.
     fn origin(&self, made: &[isize]) -> Option<usize> {
         self.stencil.moved_back(self.rank, made)
     }
 }
 
-/// The steps of an offset in the first dimensions.
+/// Returns the steps of an offset in its first `dimensions` dimensions, and 0 in the others.
 fn first_steps(offset: &[isize], dimensions: usize) -> Vec<isize> {
     offset
         .iter()
@@ -94,8 +94,8 @@ fn alltoall(problem: &Problem, rank: usize) -> Schedule {
         let (sent, received) = ends.expect("a rank is at the offset 0 from itself");
         program.copy(Send.block(sent), Recv.block(received));
     }
-    // Where the block for an offset is after its steps in the first dimensions, if it passes here. One that arrives takes the other of two
-    // places in scratch memory, so that no block is received where another is being sent.
+    // Where the block for an offset is after its steps in the first dimensions, if it passes this rank. It alternates
+    // between two places in scratch memory, so no block is received where another is being sent.
     let place = |index: usize, dimensions: usize| {
         let made = first_steps(&offsets[index], dimensions);
         let is_sent =
@@ -122,7 +122,7 @@ fn allgather(problem: &Problem, rank: usize) -> Schedule {
     let (stencil, offsets) = (own.stencil, own.stencil.offsets());
     let mut program = Builder::new(rank, problem.size, problem.graph.neighbours(rank).blocks());
     let stops = stops(stencil);
-    // Where the block is that has come so far.
+    // Where the block is that has travelled by this offset.
     let place = |offset: &[isize]| match offsets.iter().position(|end| end == offset) {
         _ if is_zero(offset) => Some(Send.block(0)),
         Some(index) => own.received[index].map(|block| Recv.block(block)),
@@ -140,7 +140,7 @@ fn allgather(problem: &Problem, rank: usize) -> Schedule {
         let received = arriving.filter_map(|stop| place(&stop.offset)).collect();
         (received, leaving.filter_map(|stop| place(&stop.before())).collect())
     });
-    // What has not arrived by a message: the rank's own block, and that of a neighbour that repeats.
+    // Copy the blocks that no message brings: the rank's own block, and those of neighbours that repeat.
     for (index, offset) in offsets.iter().enumerate() {
         let is_copy = is_zero(offset) || index > 0 && offsets[index - 1] == *offset;
         if let Some((source, block)) = place(offset).zip(own.received[index]).filter(|_| is_copy) {
@@ -150,16 +150,16 @@ fn allgather(problem: &Problem, rank: usize) -> Schedule {
     program.build()
 }
 
-/// Where a block of an allgather stops on its way.
+/// A place where a block of an allgather stops on its way.
 struct Stop {
-    /// How far from the rank that it comes from.
+    /// The offset from the rank where the block started.
     offset: Vec<isize>,
-    /// The dimension of the last step.
+    /// The dimension of the last step to this place.
     dimension: usize,
 }
 
 impl Stop {
-    /// Where the block was before the last step.
+    /// Returns the block's offset before the last step.
     fn before(&self) -> Vec<isize> {
         first_steps(&self.offset, self.dimension)
     }

@@ -1,10 +1,10 @@
-//! Linear neighbourhood collectives: every message is posted at once; what a rank sends itself it copies.
+//! Linear neighbourhood collectives: every rank posts all messages at once, and copies the blocks for itself.
 //!
-//! One round of as many messages as the rank has neighbours, each sent its block: d messages, if no rank has more than d sources
-//! or d destinations besides itself. If a rank sends and receives one message at a time, the messages need d steps. In the best
-//! order they need no more (König 1916: the edges of a bipartite multigraph of degree d have d colours).
-//! In the order in which they are posted it may take longer, but never more than d² steps, for a message whose
-//! turn has come is behind at most d − 1 others at its receiver.
+//! One round with a message for each neighbour: d messages, if no rank has more than d sources or d destinations
+//! besides itself. If a rank sends and receives one message at a time, the messages need d steps. In the best order
+//! they need no more (König 1916: the edges of a bipartite multigraph of degree d have d colours). In the posted order
+//! they may take longer, but never more than d² steps: a message whose turn has come at its sender waits for at most
+//! d − 1 others at its receiver.
 
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
@@ -39,7 +39,7 @@ fn alltoall(problem: &Problem, rank: usize) -> Schedule {
     exchange(problem, rank, |block| Send.block(block))
 }
 
-/// Sends each destination what `sent` says of its number.
+/// Returns the exchange in which `sent(number)` is the run for the destination with this block number.
 fn exchange(problem: &Problem, rank: usize, sent: impl Fn(usize) -> Run) -> Schedule {
     let neighbours = problem.graph.neighbours(rank);
     let mut program = Builder::new(rank, problem.size, neighbours.blocks());

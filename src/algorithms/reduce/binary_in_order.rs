@@ -1,10 +1,10 @@
-//! Binary tree in the order of ranks for MPI_Reduce, whole or in segments: one child's subtree holds the ranks just below
-//! a rank, the other's those just above.
+//! Binary tree in the order of ranks for MPI_Reduce, whole or in segments: one child's subtree holds the ranks just
+//! below a rank, the other child's those just above.
 //!
-//! Here the root of the reduction is that of the tree and parts it in two; below it every subtree is rooted in its
-//! middle. Up to 1 + floor(log2(p − 1)) levels. The result of m ranks reaches its parent in round
-//! floor(log2(m + 1)) + floor(log2(2(m + 1)/3)); the later of both sides of the root ends the reduction, a round later
-//! if they are equal. With k segments a rank reduces a segment while the next one arrives, in 2(k − 1) rounds more.
+//! The root of the reduction is the root of the tree; every other subtree is rooted in its middle. Up to 1 +
+//! floor(log2(p − 1)) levels. A subtree of m ranks delivers its result to its parent in round floor(log2(m + 1)) +
+//! floor(log2(2(m + 1)/3)). The reduction ends with the later side of the root, or one round later if both sides end
+//! together. k segments add 2(k − 1) rounds: a rank reduces a segment while the next one arrives.
 //! Keeps the order of operands for every root.
 
 use super::{at_root, contribution};

@@ -1,7 +1,7 @@
 //! Bine tree for MPI_Reduce, whole or in segments: the tree whose edges have the negabinary lengths 1, −1, 3, −5, 11, ….
 //!
-//! Rounds and volume as in `binomial`: ceil(log2 p) rounds of the whole vector, k ceil(log2 p) of one of k segments. Edges are a third
-//! shorter.
+//! Rounds and volume as in `binomial`: ceil(log2 p) rounds of the whole vector; with k segments, k ceil(log2
+//! p) rounds of one segment. Edges are a third shorter.
 //! Ranks are counted from the root and combined out of order, so the operator must commute.
 
 use super::{at_root, contribution};

@@ -1,7 +1,7 @@
 //! Binomial tree for MPI_Reduce, whole or in segments.
 //!
-//! ceil(log2 p) rounds of the whole vector; with k segments k ceil(log2 p) rounds of one, for a rank reduces a segment
-//! while the next one arrives.
+//! ceil(log2 p) rounds of the whole vector. With k segments: k ceil(log2 p) rounds of one segment, because a
+//! rank reduces a segment while the next one arrives.
 //! Ranks are counted from the root, so the operator must commute.
 
 use super::{at_root, contribution};

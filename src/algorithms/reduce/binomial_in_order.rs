@@ -1,9 +1,9 @@
-//! Binomial tree in the order of ranks for MPI_Reduce, whole or in segments: the ranks are not rotated but mirrored, so
-//! that each subtree is a range of ranks whatever the root.
+//! Binomial tree in the order of ranks for MPI_Reduce, whole or in segments. Ranks are not rotated but mirrored, so
+//! each subtree is a range of ranks for every root.
 //!
-//! p a power of two: log2(p) rounds of the whole vector. Otherwise the ranks beyond a power of two are folded, which adds
-//! a round; the root is never one of them. With k segments a rank reduces a segment while the next one arrives: k log2(p)
-//! rounds, and k more where the root stands for a folded rank; where it does not, one more at most.
+//! p a power of two: log2(p) rounds of the whole vector. Otherwise the ranks beyond a power of two are folded, which
+//! adds a round; the root is never folded. With k segments a rank reduces a segment while the next one arrives: k
+//! log2(p) rounds. Folding adds k rounds if the root acts for a folded rank, and otherwise at most one.
 //! Keeps the order of operands for every root.
 
 use super::{at_root, contribution};
@@ -32,10 +32,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), parent, children))
 }
 
-/// A rank's parent and its children; the one with the smallest subtree is ready first.
+/// Returns a rank's parent and its children, in the order in which they are ready: the smallest subtree first.
 fn neighbors(rank: usize, size: usize, root: usize) -> (Option<usize>, Vec<usize>) {
     let fold = Fold::keeping(size, root);
-    // Exchanging the halves of aligned ranges of participants brings the root to 0 and leaves the ranges as they are.
+    // XOR exchanges halves of aligned ranges of participants: the root gets position 0, and the ranges stay ranges.
     let mirrored = |participant: usize| participant ^ fold.participant(root);
     let member = |position: usize| fold.member(mirrored(position));
     let position = mirrored(fold.participant(rank));

@@ -1,4 +1,4 @@
-//! Chain for MPI_Reduce: each rank reduces what the next one sends and passes it on to the one before, in segments.
+//! Chain for MPI_Reduce, in segments: each rank receives from the next rank, reduces, and sends to the previous rank.
 //!
 //! k segments: p − 2 + k rounds of one k-th of the vector.
 //! Ranks are counted from the root, so the operator must commute.

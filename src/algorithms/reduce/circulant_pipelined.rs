@@ -1,8 +1,8 @@
-//! Träff's round-optimal broadcast along the circulant graph, run backwards, for MPI_Reduce.
+//! Träff's round-optimal broadcast along the circulant graph, run backwards, for MPI_Reduce (2024).
 //!
-//! With k segments k − 1 + ceil(log2 p) rounds of one segment, for any p, in each of which the root reduces one. In
-//! the broadcast every rank receives each segment once, so backwards each contribution is sent once.
-//! A rank waits for nothing but what it sends on or overwrites, so segments travel back to back.
+//! With k segments: k − 1 + ceil(log2 p) rounds of one segment, for any p. The root reduces a segment in each round. In
+//! the broadcast every rank receives each segment once, so backwards each contribution is sent once. A rank waits only
+//! for messages whose blocks it sends on or overwrites, so segments travel back to back.
 //! Contributions are combined out of order, so the operator must commute.
 
 use super::{at_root, contribution};
@@ -31,28 +31,28 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     at_root(problem, program.relabel(root))
 }
 
-/// The program of a rank if rank 0 is the root, which combines in the receive buffer.
+/// Returns the program of a rank for root 0. The program combines in the receive buffer.
 pub fn reduce_to_first(rank: usize, size: usize, segments: usize, contribution: Buffer) -> Schedule {
     if size == 1 {
         return tree_reduce(0, 1, segments, contribution, None, []);
     }
     let rounds = CirculantBroadcast::new(size, segments).rounds(rank);
     let mut program = Builder::new(rank, size, segments);
-    // What the rank has combined of each segment.
+    // Where the rank's partial result of each segment lies.
     let mut combined: Vec<Run> = (0..segments).map(|segment| contribution.block(segment)).collect();
     let mut arrivals = vec![0; segments];
     for Round { skip, sent, received } in rounds.into_iter().rev() {
         let (target, source) = ((rank + skip) % size, (rank + size - skip) % size);
         let incoming = |segment: usize| match combined[segment].buffer {
             Send => Recv.block(segment),
-            // Where the last one may still be reduced, the next one does not go.
+            // The next arrival goes to the other vector, because the previous one may still be in reduction.
             Recv | Scratch | Shared(_) => Scratch.block(arrivals[segment] % 2 * segments + segment),
         };
         let back: Message = received.map(|segment| combined[segment]).into_iter().collect();
         let partial: Message = sent.map(incoming).into_iter().collect();
         program.exchange((source, back), (target, partial));
         if let Some(segment) = sent {
-            // The result takes the place of the right operand, where operators leave it.
+            // The result overwrites the right operand, where MPI's operators leave it.
             let (left, right) = match combined[segment].buffer {
                 Send => (combined[segment], incoming(segment)),
                 Recv | Scratch | Shared(_) => (incoming(segment), combined[segment]),

@@ -1,8 +1,8 @@
 //! K-nomial tree for MPI_Reduce.
 //!
-//! The tree of radix 2 is the binomial tree. There are w = ceil(log_k p) levels of up to k − 1 children, each of which sends the
-//! whole vector. The root receives and reduces w(k−1) − floor((k^w − p)/k^(w−1)) vectors, one after the other. Ranks are counted
-//! from the root, so the operator must commute.
+//! The tree of radix 2 is the binomial tree. There are w = ceil(log_k p) levels of up to k − 1 children; each
+//! child sends the whole vector. The root receives and reduces w(k−1) − floor((k^w − p)/k^(w−1)) vectors, one
+//! after the other. Ranks are counted from the root, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};

@@ -1,5 +1,5 @@
-//! `MPI_Reduce`: the root receives the reduction of all ranks' vectors. Only the root has a receive buffer; what the
-//! other ranks combine stands in scratch.
+//! `MPI_Reduce`: the root receives the reduction of all ranks' vectors. Only the root has a receive buffer;
+//! the other ranks combine in scratch.
 
 pub mod binary_in_order;
 pub mod bine;
@@ -24,13 +24,13 @@ use super::Problem;
 use super::building_blocks::receive_in_scratch::receive_in_scratch;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
-/// The buffer that holds a rank's own contribution.
+/// Returns the buffer that holds a rank's own contribution.
 fn contribution(problem: &Problem, rank: usize) -> Buffer {
     if problem.in_place && rank == problem.root { Recv } else { Send }
 }
 
-/// The root's contribution to a block, where the result will not overwrite it: in place it is copied to scratch. That of the last
-/// rank need not be, for it is the first operand from the right, where operators leave their result.
+/// Returns where the root's contribution to a block lies, apart from the result. In place it is copied to scratch,
+/// unless the root is the last rank: then it is the first right operand, where operators leave their result.
 fn contribution_beside_result(problem: &Problem, block: usize, program: &mut Builder) -> Run {
     let Problem { size, root, .. } = *problem;
     let own = contribution(problem, root).block(block);
@@ -41,12 +41,12 @@ fn contribution_beside_result(problem: &Problem, block: usize, program: &mut Bui
     Scratch.block(block)
 }
 
-/// The buffer that holds what a rank has combined on its node: its contribution, if it is alone there.
+/// Returns the buffer of a rank's result on its node: its contribution if the rank is alone there.
 fn combined(contribution: Buffer, population: usize) -> Buffer {
     if population == 1 { contribution } else { Recv }
 }
 
-/// Completes a program that combines in the receive buffer.
+/// Completes a program that combines in the receive buffer: a rank other than the root combines in scratch.
 fn at_root(problem: &Problem, program: Schedule) -> Schedule {
     if program.rank == problem.root { program } else { receive_in_scratch(program) }
 }

@@ -1,8 +1,8 @@
 //! Node-aware reduce along a chain of nodes, with a binomial tree on each, whole or in segments.
 //!
-//! With m nodes of up to q ranks and s segments s(1 + ceil(log2 q)) + m − 2 rounds of one segment; the vector enters and
-//! leaves a node once.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of up to q ranks and s segments: s(1 + ceil(log2 q)) + m − 2 rounds of one segment. The
+//! vector enters and leaves a node once.
+//! Ranks of a node are combined first, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
@@ -25,7 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::of(problem);
-    // Those of its own node are ready first, and the ones with small subtrees.
+    // Children on the own node are ready first, and among them those with small subtrees.
     let (parent, children) = neighbors(&placement, Leaders::Chain, 2, rank);
     let (contribution, children) = (contribution(problem, rank), children.into_iter().rev());
     at_root(problem, tree_reduce(rank, problem.size, problem.segments, contribution, parent, children))

@@ -1,9 +1,9 @@
 //! Node-aware reduce along a k-nomial tree of nodes, with another on each.
 //!
-//! With m nodes of up to q ranks there are w(k−1) − floor((k^w − m)/k^(w−1)) messages between the nodes, where w = ceil(log_k m).
-//! The same formula with q for m counts the messages on a node. Each message has the whole vector. If m is the radix, there is
-//! one round between the nodes.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of up to q ranks the root receives w(k−1) − floor((k^w − m)/k^(w−1)) messages from other nodes,
+//! where w = ceil(log_k m). The same formula with q for m counts the messages that it receives on its node. Each
+//! message has the whole vector. If k ≥ m, there is one round between the nodes.
+//! Ranks of a node are combined first, so the operator must commute.
 
 use super::{at_root, contribution};
 
@@ -27,7 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::of(problem);
-    // Those of its own node are ready first, and the ones with small subtrees.
+    // Children on the own node are ready first, and among them those with small subtrees.
     let (parent, children) = neighbors(&placement, Leaders::Knomial(problem.radix), problem.radix, rank);
     let (contribution, children) = (contribution(problem, rank), children.into_iter().rev());
     at_root(problem, tree_reduce(rank, problem.size, 1, contribution, parent, children))

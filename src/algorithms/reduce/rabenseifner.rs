@@ -1,12 +1,12 @@
 //! Rabenseifner's algorithm for MPI_Reduce: reduce-scatter by recursive halving, then a binomial gather to the root.
 //!
-//! p a power of two: 2 log2(p) rounds, n(p−1)/p bytes sent by a rank in halving and at most n/2 in gathering, where the root
-//! receives n(p−1)/p; n(p−1)/p reduced. Otherwise the ranks beyond a power of two are folded, and share the reduction with their
-//! partners in two more rounds. In these rounds a rank that acts for two receives a vector and reduces half a vector. The root is
-//! never folded.
+//! p a power of two: 2 log2(p) rounds. A rank sends n(p−1)/p bytes in halving, and at most n/2 in gathering,
+//! where the root receives n(p−1)/p. A rank reduces n(p−1)/p. Otherwise the ranks beyond a power of two are
+//! folded. They share the reduction with their partners in two more rounds, in which a rank that acts for two
+//! receives a vector and reduces half of one. The root is never folded.
 //! Halving begins with neighbours. Keeps the order of operands for every root.
-//! With k segments each exchange of halving is cut into pieces of a k-th of the vector, and one is reduced while others are under
-//! way.
+//! With k segments, halving exchanges pieces of a k-th of the vector. One piece is reduced while others are
+//! in flight.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::butterfly::Butterfly;
@@ -33,7 +33,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     halve_and_gather(problem, rank, Butterfly::nearest_first)
 }
 
-/// Halving along a butterfly among a power of two of ranks, and a gather along it backwards.
+/// Halves along a butterfly among a power of two of ranks, then gathers along the butterfly backwards.
 pub(super) fn halve_and_gather(
     problem: &Problem,
     rank: usize,
@@ -42,7 +42,7 @@ pub(super) fn halve_and_gather(
     at_root(problem, halve_and_gather_of(problem, rank, contribution(problem, rank), butterfly))
 }
 
-/// The same, for contributions in the given buffer. The program combines them in the receive buffer.
+/// Like [`halve_and_gather`], for contributions in the given buffer. The program combines in the receive buffer.
 pub(super) fn halve_and_gather_of(
     &Problem { size, root, segments, .. }: &Problem,
     rank: usize,

@@ -1,6 +1,6 @@
-//! Reduce of short vectors in shared memory: all others show their contributions to the root, who combines them.
+//! Reduce of short vectors in shared memory: all other ranks show their contributions to the root, which combines them.
 //!
-//! The root awaits a flag of each other rank and reads p − 1 vectors, while the others are busy with what follows. Keeps the order
+//! The root awaits a flag of each other rank and reads p − 1 vectors. Meanwhile the other ranks go on. Keeps the order
 //! of operands for every root.
 
 use super::{contribution, contribution_beside_result};

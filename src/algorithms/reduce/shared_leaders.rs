@@ -1,9 +1,9 @@
-//! Reduce for short vectors on several nodes: one rank of each combines what the others there show it, and these pass the
-//! sums on along a k-nomial tree.
+//! Reduce for short vectors on several nodes. On each node the leader combines what the other ranks show in
+//! shared memory. The leaders pass their sums on along a k-nomial tree.
 //!
-//! With m nodes of up to q ranks w(k−1) − floor((k^w − m)/k^(w−1)) messages, where w = ceil(log_k m), each of the whole
-//! vector: one round, if m is the radix. On a node one rank reduces q − 1 vectors.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of up to q ranks the root receives w(k−1) − floor((k^w − m)/k^(w−1)) messages of the whole vector,
+//! where w = ceil(log_k m). If k ≥ m, there is one round. On a node the leader reduces q − 1 vectors.
+//! Ranks of a node are combined first, so the operator must commute.
 
 use super::{at_root, combined, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
@@ -38,8 +38,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     })
 }
 
-/// Reduce in which one rank stands for each node; `between` is what the one of a node does among those of so many, with
-/// what its node has combined in a buffer.
+/// Reduces on each node at its leader, then among the leaders. `between(node, nodes, combined)` returns the
+/// program of a node's leader among `nodes` leaders; the buffer `combined` holds the node's result.
 pub fn through_leaders(
     problem: &Problem,
     rank: usize,
@@ -64,7 +64,7 @@ mod tests {
     fn leaders_alone_send_and_each_once() {
         let problem = Problem { root: 7, nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
         let sent: Vec<usize> = (0..10).map(|rank| schedule(&problem, rank).messages_sent()).collect();
-        // The root is on node 1; ranks 0 and 2 lead the others.
+        // The root is on node 1; ranks 0 and 2 lead the other nodes.
         assert_eq!(sent, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -1,8 +1,8 @@
-//! Reduce for long vectors on several nodes: one rank of each combines what the others there show it, and segments of the
-//! sums travel between these.
+//! Reduce for long vectors on several nodes. On each node the leader combines what the other ranks show in
+//! shared memory. Segments of the sums travel between the leaders.
 //!
-//! With m nodes of up to q ranks and k segments, of which there are at most 2p, k − 1 + ceil(log2 m) rounds of one segment;
-//! the vector leaves each node once. On a node one rank reduces q − 1 vectors.
+//! With m nodes of up to q ranks and k segments (at most 2p): k − 1 + ceil(log2 m) rounds of one segment. The
+//! vector leaves each node once. On a node the leader reduces q − 1 vectors.
 //! Combines contributions out of order, so the operator must commute.
 
 use super::circulant_pipelined::reduce_to_first;

@@ -1,9 +1,9 @@
-//! Reduce for long vectors on several nodes. Each rank of a node combines a slice of what all ranks of the node show. It combines this slice
-//! with the ranks of its number on the other nodes. The root collects the slices of its node.
+//! Reduce for long vectors on several nodes. Each rank combines a slice of what all ranks of its node show, then
+//! combines the slice with the ranks of its number on the other nodes. The root collects the slices of its node.
 //!
-//! With m nodes of q ranks 2 log2(m) rounds between the nodes, in which a rank sends (m−1)/m of a slice of n/q bytes, and at most a half of it
-//! in gathering. A rank reduces (q−1)/q of a vector on its node. Slices are those of `shared_multi_leaders` of allreduce.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of q ranks: 2 log2(m) rounds between the nodes. In halving a rank sends (m−1)/m of a slice of n/q
+//! bytes, in gathering at most half of it. A rank reduces (q−1)/q of a vector on its node. Slices are cut as in
+//! allreduce's `shared_multi_leaders`. Ranks of a node are combined first, so the operator must commute.
 
 use super::rabenseifner::halve_and_gather_of;
 use super::{at_root, combined, contribution, shared_leaders};
@@ -30,8 +30,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     })
 }
 
-/// Reduce in which each rank of a node owns slices. `between` makes the program among the owners of one slice: for a node's number, the number
-/// of nodes, and the buffer that holds what the node has combined.
+/// Reduces with slices that the ranks of a node own. `between(node, nodes, combined)` returns the program
+/// among the owners of a slice on `nodes` nodes; the buffer `combined` holds the node's result.
 pub fn through_owners(
     problem: &Problem,
     rank: usize,
@@ -58,13 +58,13 @@ mod tests {
 
     #[test]
     fn every_rank_sends_its_slice_once_and_the_root_gets_those_of_its_node() {
-        // Four nodes of four: 16 blocks, of which a rank's slice are 4.
+        // Four nodes of four ranks: 16 blocks, four of them in a rank's slice.
         let problem = Problem { root: 5, nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
         for rank in 0..16 {
             let program = schedule(&problem, rank);
             assert_eq!((program.blocks, program.slots), (16, 16));
             assert_eq!(program.blocks_reduced(), 3 * 4 + 3);
-            // Three in halving; in gathering the root's node sends none, the others one or two.
+            // Three in halving. In gathering the ranks of the root's node send none, the others one or two.
             let gathered = program.blocks_sent() - 3;
             assert_eq!(gathered > 0, rank / 4 != 1);
             assert!(gathered <= 2);

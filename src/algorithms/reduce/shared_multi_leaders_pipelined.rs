@@ -1,8 +1,8 @@
-//! Reduce on several nodes: as [`shared_multi_leaders`], but each slice travels between the nodes whole or in segments, in few rounds.
+//! Reduce on several nodes as in [`shared_multi_leaders`], but slices travel between nodes in segments, in few rounds.
 //!
-//! With m nodes of q ranks and k segments of each slice k − 1 + ceil(log2 m) rounds of one segment. The slice leaves each rank once, so the vector
-//! leaves each node once.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of q ranks and k segments of each slice (k may be 1): k − 1 + ceil(log2 m) rounds of one segment. A
+//! slice leaves each rank once, so the vector leaves each node once.
+//! Ranks of a node are combined first, so the operator must commute.
 
 use super::circulant_pipelined::reduce_to_first;
 use super::shared_multi_leaders::{self, through_owners};

@@ -1,7 +1,7 @@
-//! Reduce of long vectors in shared memory: every rank combines its slice of all vectors, and the root copies the others' results.
+//! Reduce of long vectors in shared memory: every rank combines its slice of all, then the root copies the slices.
 //!
-//! A rank writes n bytes for others and combines p − 1 slices of n/p; the root copies p − 1 slices besides: two flags follow
-//! each other. Keeps the order of operands for every root.
+//! A rank writes n bytes for others and combines p − 1 slices of n/p. The root also copies p − 1 slices. Ranks wait for
+//! flags twice. Keeps the order of operands for every root.
 
 use super::{contribution, contribution_beside_result};
 use crate::algorithms::building_blocks::slots::{Contributions, collect, show_parts};

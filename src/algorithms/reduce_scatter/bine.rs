@@ -1,11 +1,11 @@
-//! Bine halving for MPI_Reduce_scatter: partners at negabinary distances 1, −1, 3, −5, 11, …, the shortest first, halve what they have;
-//! the sections then go where they belong.
+//! Bine halving for MPI_Reduce_scatter: partners at negabinary distances 1, −1, 3, −5, 11, …, the shortest first, halve
+//! what they have. Then ranks send the sections to their owners.
 //!
-//! The longest messages go to neighbours, over distances that are a third shorter than in `butterfly`. The blocks that a rank
-//! keeps do not lie together. So that each message is one run, the ranks deal the sections in another order than the blocks, and
-//! send them at the end. The authors' measurements call this way "send". Other ways cost a permutation of the vector, or a
-//! message for each block.
-//! Rounds and volume as in `butterfly`: with p a power of two, log2(p) + 1 rounds, p blocks sent, p − 1 reduced.
+//! The longest messages go to neighbours, over distances that are a third shorter than in `butterfly`. The blocks that
+//! a rank keeps are not contiguous. To keep each message one run, sections are dealt in another order than blocks, and
+//! are sent to their owners at the end. The authors' measurements call this way "send". Other ways cost a permutation
+//! of the vector, or a message for each block.
+//! Rounds and volume as in `butterfly`: for p a power of two, log2(p) + 1 rounds, p blocks sent, p − 1 reduced.
 //! Combines contributions out of order, so the operator must commute.
 
 use super::butterfly::{self, halve_and_deliver};

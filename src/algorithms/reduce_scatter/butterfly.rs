@@ -1,9 +1,9 @@
-//! Butterfly for MPI_Reduce_scatter: recursive halving with partners at distance 1, 2, 4, …, so that the order of operands is
-//! kept. Halving in this order deals the sections in bit-reversed order. The sections then go where they belong.
+//! Butterfly for MPI_Reduce_scatter: recursive halving with partners at distance 1, 2, 4, …, which keeps the order of
+//! operands. Halving in this order deals the sections in bit-reversed order. Then ranks send them to their owners.
 //!
-//! p a power of two, at least 4: log2(p) + 1 rounds, p blocks sent, p − 1 reduced. Otherwise the ranks beyond a power of two are
-//! folded, which adds a round and the whole vector. Their blocks come in the last round as well. So this round takes two messages
-//! for the section of a pair.
+//! p a power of two, at least 4: log2(p) + 1 rounds, p blocks sent, p − 1 reduced. Otherwise the ranks beyond a power
+//! of two are folded, which adds a round and the whole vector. Folded ranks also get their blocks in the last round, so
+//! the section of a pair takes two messages there.
 
 use super::alone;
 use crate::algorithms::building_blocks::butterfly::Butterfly;
@@ -30,7 +30,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     halve_and_deliver(problem.size, rank, Butterfly::nearest_first)
 }
 
-/// Halving along a butterfly among a power of two of ranks; then blocks go where they belong.
+/// Halves along a butterfly among a power of two of ranks, then sends blocks to their owners.
 pub(super) fn halve_and_deliver(
     size: usize,
     rank: usize,
@@ -42,7 +42,7 @@ pub(super) fn halve_and_deliver(
     let fold = Fold::new(size);
     let butterfly = butterfly(fold.participants);
     let whole = Segments::whole(fold.participants);
-    // A section are the blocks of the ranks that a participant stands for.
+    // A section consists of the blocks of the ranks that a participant acts for.
     let start = |participant: usize| fold.member(participant);
     let halve = |participant: usize, operand: Buffer| {
         reduce_scatter(butterfly, participant, whole, operand).refine(size, start).embed(size, start)

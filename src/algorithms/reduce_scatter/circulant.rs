@@ -1,5 +1,5 @@
-//! Circulant algorithm for MPI_Reduce_scatter: partners at skips that shrink k-fold, which do for any p what powers of two
-//! do for recursive halving.
+//! Circulant algorithm for MPI_Reduce_scatter (Träff 2024): partners at skips that shrink k-fold. For any p
+//! the skips do what powers of two do for recursive halving.
 //!
 //! Any p: ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent and reduced.
 //! Combines contributions out of order, so the operator must commute.

@@ -1,5 +1,5 @@
 //! `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block`: rank i receives block i of the reduction of all ranks' vectors.
-//! The schedules are the same, since every rank knows the length of each block.
+//! The schedules are the same, because every rank knows the length of each block.
 
 pub mod bine;
 pub mod butterfly;
@@ -18,15 +18,15 @@ pub mod shared_multi_leaders;
 use super::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-/// What a single rank does: its contribution is the result.
+/// Returns the program of a single rank: its contribution is the result.
 fn alone() -> Schedule {
     let mut program = Builder::new(0, 1, 1);
     program.copy(Send.block(0), Recv.block(0));
     program.build()
 }
 
-/// Completes a program that combines in a whole receive buffer. The rank has only its own block of one, so the vector
-/// stands in scratch, and what is the rank's is copied at the end.
+/// Completes a program that combines in a whole receive buffer. A rank's receive buffer only has its own
+/// block, so the vector is kept in scratch, and the rank's block is copied at the end.
 fn deliver_own_block(program: Schedule) -> Schedule {
     let (rank, vector) = (program.rank, free_vector(&program));
     let mut own = Builder::new(rank, program.size, program.blocks);

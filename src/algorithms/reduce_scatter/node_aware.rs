@@ -1,8 +1,8 @@
 //! Node-aware reduce-scatter: reduce on every node, reduce-scatter of the nodes' blocks between them, scatter on every node.
 //!
-//! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes, ceil(log_k m) between them; a node of q ranks sends
-//! (m − 1)q blocks if all are alike. On each node one rank reduces the whole vector.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of up to q ranks: 2 ceil(log_k q) rounds on the nodes, ceil(log_k m) between them. A node of
+//! q ranks sends (m − 1)q blocks if all nodes are alike. On each node one rank reduces the whole vector.
+//! Ranks of a node are combined first, so the operator must commute.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter};

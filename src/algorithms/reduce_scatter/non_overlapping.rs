@@ -1,5 +1,5 @@
-//! Reduce and scatter for MPI_Reduce_scatter, both along the binomial tree of rank 0; the scatter with blocks as long as
-//! they are, as MPI_Scatterv does.
+//! Reduce and scatter for MPI_Reduce_scatter, both along the binomial tree of rank 0. Blocks of the scatter
+//! keep their lengths, as in MPI_Scatterv.
 //!
 //! 2 ceil(log2 p) rounds; rank 0 receives and reduces ceil(log2 p) whole vectors and sends p − 1 blocks.
 //! Keeps the order of operands.
@@ -28,7 +28,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if size == 1 {
         return alone();
     }
-    // The smallest subtree is the next in rank.
+    // The child with the smallest subtree is the next rank.
     let reduced = tree_reduce(rank, size, 1, Send, parent(rank), nearest_first(rank, size));
     deliver_own_block(reduced.refine(size, |block| block * size).then(scatter(rank, size)))
 }

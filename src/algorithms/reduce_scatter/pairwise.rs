@@ -1,6 +1,6 @@
-//! Pairwise exchange for MPI_Reduce_scatter: every rank sends each other one its block, one at a time.
+//! Pairwise exchange for MPI_Reduce_scatter: every rank sends each other rank its block, one at a time.
 //!
-//! p − 1 rounds of one block each; needs no more scratch than one block.
+//! p − 1 rounds of one block each. Scratch only holds one block, in that block's place in a vector.
 //! Combines contributions in ring order, so the operator must commute.
 
 use super::alone;

@@ -1,9 +1,9 @@
-//! Parallel aggregated trees for MPI_Reduce_scatter: partial sums go up binomial trees, their longest hop last, and at most
-//! w of them in a message, where w is the window. It is the allgather `pat` backwards.
+//! Parallel aggregated trees (PAT) for MPI_Reduce_scatter: partial sums go up binomial trees, their longest hop last. A
+//! message has at most w of them; w is the window. It is the allgather `pat` backwards.
 //!
-//! With the smallest power of two d, at least 2, with which ceil(p / d) ≤ w: ceil(log2(p / d)) + min(d, p) − 1 rounds, p − 1
-//! blocks sent and reduced. If all blocks are equally long, scratch holds (log2(d) + 2) ceil(p / d) of them. With a window of 1
-//! this number grows with the logarithm of p. If blocks differ in length, scratch has the place of each block twice.
+//! With the least power of two d ≥ 2 for which ceil(p / d) ≤ w: ceil(log2(p / d)) + min(d, p) − 1 rounds, p − 1 blocks
+//! sent and reduced. If all blocks are equally long, scratch holds (log2(d) + 2) ceil(p / d) of them. With a window of
+//! 1 this number grows with the logarithm of p. If blocks differ in length, scratch has two places for each block.
 //! Combines contributions out of order, so the operator must commute.
 
 use super::alone;
@@ -31,18 +31,18 @@ pub const REDUCE_SCATTER_BLOCK: Algorithm = Algorithm {
     ..REDUCE_SCATTER
 };
 
-/// In so many places of scratch a partial sum arrives in turn, if another is there already.
+/// Number of places in scratch, used in turn, in which a partial sum arrives if its own place is taken.
 const LANDINGS: usize = 2;
 
-/// Blocks that differ in length have a place in scratch each, and one where they arrive.
+/// For blocks of any lengths: each block has a place in scratch, and a second one in which it arrives.
 fn of_any_lengths(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let place = |vector: usize, offset| Scratch.block(vector * size + block(size, rank, offset));
     schedule(problem, rank, |offset| place(0, offset), |_, offset| place(1, offset))
 }
 
-/// Equal blocks take the place of those that have been sent on: of the offsets between two multiples of the stride, as many are
-/// kept at a time as a tree has levels.
+/// For equal blocks, which reuse the places of blocks that have been sent on. Of the offsets between two
+/// multiples of the stride, as many are kept at a time as a tree has levels.
 fn of_equal_lengths(problem: &Problem, rank: usize) -> Schedule {
     let stride = stride(problem.size, problem.window);
     let (multiples, levels) = (problem.size.div_ceil(stride), stride.ilog2() as usize);
@@ -52,12 +52,12 @@ fn of_equal_lengths(problem: &Problem, rank: usize) -> Schedule {
     schedule(problem, rank, |offset| place(level(offset), offset), landing)
 }
 
-/// Which block a rank combines at an offset: that of the rank so far behind it.
+/// Returns the block that a rank combines at an offset: the block of the rank `offset` behind it.
 fn block(size: usize, rank: usize, offset: usize) -> usize {
     (rank + size - offset) % size
 }
 
-/// Partial sums are kept at `kept`, by offset, and arrive there if they are the first, else at `landing`, by round and offset.
+/// Partial sums are kept at `kept(offset)`. The first one also arrives there, later ones at `landing(round, offset)`.
 fn schedule(
     problem: &Problem,
     rank: usize,
@@ -80,7 +80,7 @@ fn schedule(
         let leaving: Message = offsets.clone().map(partial).collect();
         program.exchange(((rank + size - distance) % size, leaving), ((rank + distance) % size, arriving));
         for offset in parents() {
-            // The result takes the place of the right operand, where operators leave it.
+            // The result overwrites the right operand, where MPI's operators leave it.
             let left = if is_kept[offset] { landing(turn, offset) } else { own(offset) };
             program.reduce(left, kept(offset), kept(offset));
             is_kept[offset] = true;

@@ -1,9 +1,9 @@
-//! Recursive doubling for MPI_Reduce_scatter: partners at distance 1, 2, 4, … exchange what one of them or a rank
-//! further away still needs.
+//! Recursive doubling for MPI_Reduce_scatter: partners at distance 1, 2, 4, … exchange the blocks that one of them or a
+//! rank further away still needs.
 //!
-//! There a rank gets blocks of its new neighbours as well; here it does not. p a power of two: log2(p) rounds, p
-//! log2(p) + log2(p) − 2(p − 1) blocks sent and reduced. Otherwise the ranks beyond a power of two are folded, which
-//! adds two rounds and the whole vector, and in each round a block for who stands for two. Keeps the order of operands.
+//! In the paper a rank also gets its new neighbours' blocks; here it does not. p a power of two: log2(p) rounds, p
+//! log2(p) + log2(p) − 2(p − 1) blocks sent and reduced. Otherwise the ranks beyond a power of two are folded: two
+//! rounds, a whole vector, and a block in each round for ranks that act for two are added. Keeps the order of operands.
 
 use super::recursive_halving::among_participants;
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
@@ -27,14 +27,14 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     among_participants(problem.size, rank, double)
 }
 
-/// The rounds among the participants, of whom there are a power of two.
+/// Runs the rounds among the participants, a power of two of ranks.
 fn double(rank: usize, size: usize, contribution: Buffer) -> Schedule {
     let partner = |round: u32| rank ^ (1 << round);
     let rounds = 0..size.ilog2();
     let mut program = Builder::new(rank, size, size);
     let mut accumulator = Accumulator::new(rank, contribution, rounds.clone().map(partner));
     for round in rounds {
-        // What is combined of this group is of use outside of it, and each rank needs its own block.
+        // Ranks outside of the group need all that the group has combined. Within it each rank needs its own block.
         let group = rank >> (round + 1) << (round + 1)..((rank >> (round + 1)) + 1) << (round + 1);
         let needed_by = |rank: usize| [0..group.start, rank..rank + 1, group.end..size];
         accumulator.exchange_ranges(&mut program, partner(round), needed_by(partner(round)), needed_by(rank));

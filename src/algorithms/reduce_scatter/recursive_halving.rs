@@ -1,11 +1,11 @@
-//! Recursive halving for MPI_Reduce_scatter: partners at distance p/2, p/4, …, 1 give each other the half that is the
-//! other's.
+//! Recursive halving for MPI_Reduce_scatter: partners at distance p/2, p/4, …, 1 send each other the half of
+//! the blocks that belongs to the other's side.
 //!
-//! p a power of two: log2(p) rounds, p − 1 blocks sent and reduced. Otherwise the ranks beyond a power of two are
-//! folded, which adds two rounds and the whole vector. With e ranks folded onto 2^l, rank 0 receives p blocks and then
-//! Σ (2^j + min(2^j, e)), j from 0 to l − 1, and reduces them all.
-//! Combines contributions of far ranks first, so the operator must commute; in return the blocks of a message lie
-//! together.
+//! p a power of two: log2(p) rounds, p − 1 blocks sent and reduced. Otherwise the ranks beyond a power of two
+//! are folded, which adds two rounds and the whole vector. With e ranks folded onto 2^l, rank 0 receives p
+//! blocks, then Σ (2^j + min(2^j, e)), j from 0 to l − 1, and reduces them all.
+//! Combines contributions of far ranks first, so the operator must commute. In return the blocks of a message
+//! are contiguous.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::butterfly::Butterfly;
@@ -35,8 +35,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     among_participants(problem.size, rank, halve)
 }
 
-/// Reduce-scatter among any number of ranks by one among a power of two. `among(rank, size, operand)` reduces `operand`
-/// among `size` ranks and leaves block i of the result in the receive buffer of rank i.
+/// Runs a reduce-scatter among a power of two of ranks for any number of ranks. `among(rank, size, operand)`
+/// reduces `operand` among `size` ranks and leaves block i of the result in the receive buffer of rank i.
 pub(super) fn among_participants(
     size: usize,
     rank: usize,
@@ -46,7 +46,7 @@ pub(super) fn among_participants(
         return alone();
     }
     let fold = Fold::new(size);
-    // A participant's block are those of the ranks that it stands for.
+    // A participant's block consists of the blocks of the ranks that it acts for.
     let among = |participant, operand| {
         among(participant, fold.participants, operand).refine(size, |participant| fold.member(participant))
     };

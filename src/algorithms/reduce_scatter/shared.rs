@@ -1,6 +1,6 @@
-//! Reduce-scatter in shared memory: every rank shows all others their blocks, and combines its own of all.
+//! Reduce-scatter in shared memory: every rank shows all others their blocks, and combines its own block of all.
 //!
-//! One flag is awaited of each other rank; p − 1 blocks are written and as many combined. Keeps the order of operands.
+//! A rank awaits one flag of each other rank, writes p − 1 blocks and combines as many. Keeps the order of operands.
 
 use crate::algorithms::building_blocks::slots::{Contributions, show_parts};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};

@@ -1,9 +1,9 @@
-//! Reduce-scatter for short blocks on several nodes: one rank of each combines what the others there show it, these
-//! reduce-scatter the nodes' blocks among themselves, and show the results.
+//! Reduce-scatter for short blocks on several nodes. On each node the leader combines what the other ranks show in
+//! shared memory. The leaders reduce-scatter the nodes' blocks among themselves, and show the results on their nodes.
 //!
-//! With m nodes of up to q ranks ceil(log_k m) rounds; a node of q ranks sends (m − 1)q blocks if all are alike. On each node
-//! one rank reduces q − 1 whole vectors.
-//! Ranks of a node come before others, so the operator must commute.
+//! With m nodes of up to q ranks: ceil(log_k m) rounds. A node of q ranks sends (m − 1)q blocks if all nodes are alike.
+//! On each node the leader reduces q − 1 whole vectors.
+//! Ranks of a node are combined first, so the operator must commute.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter};

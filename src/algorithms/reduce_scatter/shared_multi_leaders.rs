@@ -1,8 +1,8 @@
-//! Reduce-scatter on several nodes: the ranks of a node share out for which ranks elsewhere each combines what all of them
-//! show, and sends them the sums.
+//! Reduce-scatter on several nodes. The ranks of a node divide the ranks of other nodes among themselves. For its share
+//! of them, each rank combines what its node shows, and sends them the sums.
 //!
-//! With m nodes of q ranks one round of m − 1 messages of a block, each to the rank that it is for. A rank reduces m(q − 1)
-//! blocks on its node and m − 1 of others. Ranks of a node come before others, so the operator must commute.
+//! With m nodes of q ranks: one round of m − 1 messages of a block, each straight to its owner. A rank reduces m(q − 1)
+//! blocks on its node and m − 1 from others. Ranks of a node are combined first, so the operator must commute.
 
 use super::alone;
 use crate::algorithms::building_blocks::placement::Placement;
@@ -38,7 +38,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let shares = Shares::new(&placement, rank);
     let mut program = Builder::new(rank, size, size);
     show(&mut program, &shares);
-    // Scratch blocks bear the numbers of the ranks that they are for; behind them is what arrives, all of it for this one.
+    // The first scratch vector holds sums by owner. Sums for this rank arrive in block `rank` of later vectors.
     let incoming = |turn: usize| Scratch.block((turn + 1) * size + rank);
     for (turn, (source, _)) in shares.sources().enumerate() {
         program.receive(source, incoming(turn));
@@ -59,7 +59,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_slots(size, placement.most_members(), program.build())
 }
 
-/// Shows each rank of the node what it combines, in slots of the blocks' numbers.
+/// Shows each rank of the node the blocks that it combines, in slots with the blocks' numbers.
 fn show(program: &mut Builder, shares: &Shares) {
     for reader in shares.neighbours() {
         for target in shares.targets(shares.placement.place(reader).local) {
@@ -69,11 +69,11 @@ fn show(program: &mut Builder, shares: &Shares) {
     }
 }
 
-/// Combines what the node has for a rank: where the sum is, which is the contribution itself if the rank is alone there.
+/// Combines the node's blocks for a rank. Returns where the sum is: the contribution itself if no neighbour adds to it.
 fn combine(program: &mut Builder, shares: &Shares, target: usize, sum: Run) -> Run {
     let mut combined = Send.block(target);
     for neighbour in shares.neighbours() {
-        // The result takes the place of the right operand, where operators leave it.
+        // The result overwrites the right operand, where MPI's operators leave it.
         program.reduce(Buffer::of_rank(neighbour).block(target), combined, sum);
         combined = sum;
     }

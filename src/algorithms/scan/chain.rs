@@ -1,6 +1,6 @@
-//! Chain for MPI_Scan and MPI_Exscan: each rank adds its part to what the one before sends, segment by segment.
+//! Chain for MPI_Scan and MPI_Exscan: each rank adds its part to what the previous rank sends, segment by segment.
 //!
-//! With k segments p − 2 + k rounds of one k-th of the vector. Keeps the order of operands.
+//! With k segments: p − 2 + k rounds of one k-th of the vector. Keeps the order of operands.
 
 use super::linear;
 use crate::algorithms::building_blocks::AHEAD;

@@ -1,10 +1,10 @@
-//! Doubly pipelined binary tree in the order of ranks for MPI_Scan and MPI_Exscan: sums of subtrees go up, while what stands
-//! before a subtree comes down, segment by segment.
+//! Doubly pipelined binary tree in the order of ranks for MPI_Scan and MPI_Exscan (Sanders and Träff 2006). Sums of
+//! subtrees go up, while sums of all ranks before a subtree come down, segment by segment.
 //!
-//! The tree has floor(log2 p) levels below its root. Of each segment a rank between others receives three messages and sends
-//! three. Sums come up from both children and go on to the parent. The sum of what is before the subtree comes down and goes on
-//! to both children. With k segments there are up to 3k + 4 ceil(log2 p) + 4 rounds of one k-th of the vector. The busiest rank
-//! of a scan combines the vector 3 times, and that of an exclusive scan 4 times.
+//! The tree has floor(log2 p) levels below its root. For each segment an inner rank receives three messages and sends
+//! three. Sums of both children's subtrees come up, and their total goes on to the parent. The sum of the ranks before
+//! the subtree comes down and goes on to both children. With k segments: up to 3k + 4 ceil(log2 p) + 4 rounds of one
+//! k-th of the vector. In a scan the busiest rank combines the vector 3 times, in an exclusive scan 4 times.
 //! Keeps the order of operands.
 
 use super::{contribution, free_place};
@@ -32,7 +32,7 @@ pub const EXSCAN: Algorithm =
 fn scan(problem: &Problem, rank: usize) -> Schedule {
     let (node, vector) = (Node::new(rank, problem.size), Vectors(problem.segments));
     let own = |segment| contribution(problem).block(segment);
-    // What a rank has combined of itself and the ranks just below.
+    // The sum of this rank and its lower child's subtree.
     let sum = |segment| if node.lower.is_some() { Recv.block(segment) } else { own(segment) };
 
     let up = |program: &mut Builder, segment: usize| {
@@ -81,7 +81,7 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
     let down = |program: &mut Builder, segment: usize| {
         let (mut before_own, mut up_to_own) = (result(segment), sum(segment));
         if let Some(parent) = node.above {
-            // Also a rank without children has something to do with it, and so sends up no faster than it comes down.
+            // Even a rank without children needs the sum from above, so it cannot send up faster than sums come down.
             let before = vector.block(1, segment);
             receive(program, parent, before);
             if node.upper.is_some() {
@@ -106,7 +106,7 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
     node.pipelined(problem, up, down)
 }
 
-/// Vectors of so many segments in scratch.
+/// Vectors in scratch, with this many segments each.
 struct Vectors(usize);
 
 impl Vectors {
@@ -119,18 +119,18 @@ impl Vectors {
     }
 }
 
-/// With whom a rank exchanges what.
+/// A rank's neighbours in the tree, by what they exchange.
 struct Node {
     rank: usize,
-    /// The child whose ranks are just below.
+    /// The child whose subtree holds the ranks just below.
     lower: Option<usize>,
-    /// The child whose ranks are just above.
+    /// The child whose subtree holds the ranks just above.
     upper: Option<usize>,
-    /// The parent, if it needs the sum of the subtree, which is not that of the last ranks.
+    /// The parent, if it needs the sum of this subtree: not if the subtree holds the last ranks.
     sum_is_for: Option<usize>,
-    /// The parent, if there are ranks before the subtree, whose sum it sends.
+    /// The parent, if there are ranks before the subtree; it sends their sum.
     above: Option<usize>,
-    /// By how many segments what comes down is behind what goes up.
+    /// How many segments the way down is behind the way up.
     lag: usize,
 }
 
@@ -147,7 +147,7 @@ impl Node {
         }
     }
 
-    /// Sends the sum of the subtree up, if it is needed. `sum` is that without the upper child's, which arrives in `landing`.
+    /// Sends the subtree's sum up if needed. `sum` lacks the upper child's part, which arrives in `landing`.
     fn send_up(&self, program: &mut Builder, sum: Run, landing: Run) {
         let Some(parent) = self.sum_is_for else { return };
         match self.upper {
@@ -160,7 +160,7 @@ impl Node {
         }
     }
 
-    /// Both ways in one program.
+    /// Returns one program with both directions.
     fn pipelined(
         &self,
         problem: &Problem,
@@ -186,18 +186,18 @@ fn receive(program: &mut Builder, peer: usize, block: Run) {
     program.end_round();
 }
 
-/// How many segments go up before the first one comes down: one for each round between, so that nobody waits for what comes down
-/// before it sends up what others wait for.
+/// Returns how many segments go up before the first one comes down: one for each round in between. So no rank
+/// waits for a sum from above before it sends up what others wait for.
 fn lag(place: &Place, size: usize) -> usize {
     comes_down(place, size).saturating_sub(goes_up(place.subtree.len()))
 }
 
-/// The round in which the first segment of so many ranks is summed up: two for each level.
+/// Returns the round in which the first segment of a subtree of `ranks` ranks is complete: two rounds for each level.
 fn goes_up(ranks: usize) -> usize {
     2 * ranks.checked_ilog2().unwrap_or(0) as usize
 }
 
-/// The round in which the first segment of what is before a subtree arrives there; 0 if nothing is before it.
+/// Returns the round in which the first sum of the ranks before a subtree arrives there; 0 if there are none.
 fn comes_down(place: &Place, size: usize) -> usize {
     let Some(parent) = place.parent.filter(|_| place.subtree.start > 0) else { return 0 };
     let parent = Place::new(parent, size, middle(&(0..size)));

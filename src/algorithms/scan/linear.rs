@@ -1,4 +1,4 @@
-//! Linear algorithm for MPI_Scan and MPI_Exscan: each rank adds its vector to what the one before sends.
+//! Linear algorithm for MPI_Scan and MPI_Exscan: each rank adds its vector to what the previous rank sends.
 //!
 //! p − 1 rounds, in each of which one rank sends the whole vector on. Keeps the order of operands.
 
@@ -24,7 +24,7 @@ pub const EXSCAN: Algorithm = Algorithm {
     ..SCAN
 };
 
-/// The scan of one segment after the other.
+/// Scans one segment after the other.
 pub(super) fn scan(problem: &Problem, rank: usize, segments: usize) -> Schedule {
     let mut program = Builder::new(rank, problem.size, segments);
     for segment in 0..segments {
@@ -44,7 +44,7 @@ pub(super) fn scan(problem: &Problem, rank: usize, segments: usize) -> Schedule 
     program.build()
 }
 
-/// The exclusive scan of one segment after the other.
+/// Scans one segment after the other, without the rank's own vector.
 pub(super) fn exscan(problem: &Problem, rank: usize, segments: usize) -> Schedule {
     let mut program = Builder::new(rank, problem.size, segments);
     let has_next = rank + 1 < problem.size;

@@ -9,13 +9,13 @@ pub mod shared;
 use super::Problem;
 use crate::schedule::{Buffer, Buffer::*, Run};
 
-/// Where the rank's own contribution stands.
+/// Returns the buffer that holds a rank's own contribution.
 fn contribution(problem: &Problem) -> Buffer {
     if problem.in_place { Recv } else { Send }
 }
 
-/// Where a block can arrive while the contribution is still needed: at its place in the receive buffer, unless that holds
-/// the contribution; else in the given block of scratch.
+/// Returns where a block can arrive while the contribution is still needed: in the receive buffer, or in
+/// scratch block `scratch` if the receive buffer holds the contribution.
 fn free_place(problem: &Problem, block: usize, scratch: usize) -> Run {
     if problem.in_place { Scratch.block(scratch) } else { Recv.block(block) }
 }

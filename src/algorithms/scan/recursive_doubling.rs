@@ -1,10 +1,10 @@
-//! Recursive doubling for MPI_Scan and MPI_Exscan: what a rank has combined goes to the rank at distance 1, 2, 4, …, so
-//! that its reach doubles in every round.
+//! Recursive doubling for MPI_Scan and MPI_Exscan: each rank sends what it has combined to the rank at
+//! distance 1, 2, 4, …. So the range that a rank has combined doubles in every round.
 //!
-//! ceil(log2 p) rounds of the whole vector, reduced once in each for a scan and up to twice for an exclusive scan, where
-//! a rank adds its own vector to what it sends on.
-//! Keeps the order of operands. MPICH's algorithm of this name exchanges with one partner, and so has to combine twice
-//! in a scan as well.
+//! ceil(log2 p) rounds of the whole vector. A scan reduces once in each round. An exclusive scan reduces up
+//! to twice, because a rank adds its own vector to what it sends on.
+//! Keeps the order of operands. MPICH's algorithm of this name exchanges with one partner, so it has to
+//! combine twice in a scan as well.
 //!
 //! ```text
 //! p = 5        rank 0   rank 1   rank 2   rank 3   rank 4
@@ -63,7 +63,7 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
         if rank >= distance && distance > 1 {
             program.reduce(before, result, result);
         }
-        // Only who sends once more needs the own contribution added.
+        // Only a rank that sends once more needs its own contribution in the sum.
         if rank >= distance && rank + 2 * distance < size {
             program.reduce(result, own, with_own);
             combined = with_own;
@@ -79,7 +79,7 @@ fn distances(size: usize) -> impl Iterator<Item = usize> {
     (0..size.next_power_of_two().ilog2()).map(|round| 1 << round)
 }
 
-/// A round in which every rank sends a vector to the rank at a distance above, if there is one.
+/// Runs a round in which every rank sends a vector to the rank `distance` above, if there is one.
 fn shift(program: &mut Builder, (rank, size): (usize, usize), distance: usize, sent: Run, received: Run) {
     if rank >= distance {
         program.receive(rank - distance, received);

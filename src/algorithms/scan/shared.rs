@@ -1,6 +1,6 @@
-//! Scans in shared memory: every rank shows its vector to those above, and combines the vectors below.
+//! Scans in shared memory: every rank shows its vector to the ranks above, and combines the vectors of the ranks below.
 //!
-//! A rank awaits a flag of each rank below and reads its vector; all ranks do so at once. Keeps the order of operands.
+//! A rank awaits a flag of each rank below and reads its vector, all ranks at once. Keeps the order of operands.
 
 use super::contribution;
 use crate::algorithms::building_blocks::slots::Contributions;
@@ -25,7 +25,7 @@ pub const EXSCAN: Algorithm = Algorithm {
     ..SCAN
 };
 
-/// The program of a rank who combines the contributions of the first so many ranks.
+/// Returns the program of a rank that combines the contributions of the first `combined` ranks.
 fn schedule(problem: &Problem, rank: usize, combined: usize) -> Schedule {
     let own = contribution(problem).block(0);
     let mut program = Builder::new(rank, problem.size, 1).slots(1);

@@ -1,12 +1,12 @@
 //! Binomial tree for MPI_Scatter and MPI_Scatterv: every rank receives the blocks of its subtree together, then passes
 //! them on.
 //!
-//! ceil(log2 p) rounds. A block moves once for each edge from the root: (p/2)·log2 p blocks in all, where p is a power
-//! of two; the root sends p − 1.
+//! ceil(log2 p) rounds. A block moves once for each edge from the root: (p/2)·log2 p blocks in all if p is a power of
+//! two. The root sends p − 1 blocks.
 //!
-//! MPI_Scatterv: the lengths of the blocks travel first, down the same tree, 8 bytes each, which doubles the rounds.
-//! A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
-//! them. Loses also when there are few ranks, or one long block far down the tree.
+//! MPI_Scatterv: the lengths of the blocks travel first, down the same tree, 8 bytes each. This doubles the rounds. A
+//! rank inside the tree needs memory for the blocks of its subtree, at most p/2 of them. MPI_Scatterv is also slow with
+//! few ranks, or with one long block far down the tree.
 
 use crate::algorithms::building_blocks::binomial_tree::{scatter, subtree};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
@@ -32,10 +32,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     hand_out(problem, rank, subtree(relative, size).len(), scatter(relative, size))
 }
 
-/// Completes a scatter along a tree of ranks that are counted from the root, in which a rank's subtree has so many ranks.
+/// Completes a scatter along a tree whose ranks are counted from the root. `subtree` is the size of the rank's subtree.
 pub(super) fn hand_out(problem: &Problem, rank: usize, subtree: usize, scatter: Schedule) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;
-    // Where the blocks of the subtree arrive; a leaf gets none but its own.
+    // Where the blocks of the subtree arrive; a leaf gets only its own block.
     let place = match subtree {
         _ if rank == root => Send,
         1 => Recv,

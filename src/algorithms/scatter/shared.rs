@@ -1,7 +1,7 @@
-//! Scatter in shared memory: the root shows each rank its block, who copies it.
+//! Scatter in shared memory: the root publishes a block for each other rank, and the rank copies it.
 //!
-//! Every block is written once and read once; each rank awaits one flag and goes on as soon as its own block is there. With
-//! `MPI_Scatterv` the root shows each rank the length of its block first, and that of the longest one.
+//! Every block is written once and read once. Each rank awaits one flag and continues as soon as its block is there.
+//! In `MPI_Scatterv` the root first publishes the length of each rank's block and the length of the longest.
 
 use crate::algorithms::building_blocks::slots::show_parts;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};

@@ -1,7 +1,7 @@
 //! Scatter by single copies: every rank copies its block from the root's own memory.
 //!
-//! As `shared`, but the root shows where the blocks lie, and waits in the end until all have copied them. With `MPI_Scatterv` it shows the lengths
-//! of the blocks first; if all are short, it shows the blocks themselves.
+//! As `shared`, but the root publishes the addresses of the blocks. At the end it waits until all have been copied. In
+//! `MPI_Scatterv` the root first publishes the lengths. If all blocks are short, it publishes the blocks themselves.
 
 use super::shared;
 use crate::algorithms::building_blocks::slots::{

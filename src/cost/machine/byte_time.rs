@@ -1,18 +1,18 @@
-//! How long a byte takes, depending on how many there are.
+//! The time for a byte, which may depend on the number of bytes.
 
-/// The time for each byte, in seconds: one for all, or one that changes with the number of bytes.
+/// The time for each byte, in seconds: a constant, or a function of the number of bytes.
 ///
-/// It is known at some numbers of bytes. In between it changes in proportion to the logarithm of that number; below the first and beyond
-/// the last it stays as it is there.
+/// Such a function is known at some numbers of bytes, its knots. Between knots it is linear in the logarithm
+/// of the number of bytes. Below the first and beyond the last knot it is constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByteTime {
-    /// Numbers of bytes, ascending, and the times there. Of those that are not used the time is that of the last.
+    /// Numbers of bytes, ascending, and the times there. Unused knots repeat the last time.
     knots: [(f64, f64); ByteTime::MOST_KNOTS],
     used: usize,
 }
 
 impl ByteTime {
-    /// At so many numbers of bytes at most it is known.
+    /// The most knots.
     pub const MOST_KNOTS: usize = 8;
 
     /// No byte takes any time.
@@ -23,7 +23,8 @@ impl ByteTime {
         ByteTime { knots: [(1.0, seconds); ByteTime::MOST_KNOTS], used: 1 }
     }
 
-    /// Known at these numbers of bytes, which are at least 1 and ascend. `None` if there are none, or more than [`ByteTime::MOST_KNOTS`].
+    /// Returns the function with these knots. Their numbers of bytes must be at least 1 and ascend. `None` if
+    /// not, if there are no knots, or more than [`ByteTime::MOST_KNOTS`].
     pub fn known_at(knots: &[(usize, f64)]) -> Option<ByteTime> {
         let last = *knots.last()?;
         if knots.len() > ByteTime::MOST_KNOTS
@@ -37,17 +38,17 @@ impl ByteTime {
         Some(ByteTime { knots: knots_of, used: knots.len() })
     }
 
-    /// Where it is known: numbers of bytes, and the times there.
+    /// Returns the knots: numbers of bytes, and the times there.
     pub fn knots(&self) -> &[(f64, f64)] {
         &self.knots[..self.used]
     }
 
-    /// The time for each of so many bytes.
+    /// Returns the time for each of so many bytes.
     pub fn at(&self, bytes: f64) -> f64 {
         self.shares(bytes).into_iter().map(|(knot, share)| share * self.knots[knot].1).sum()
     }
 
-    /// The time for each of so many bytes as a sum of those at two knots: their positions and shares.
+    /// Returns that time as a weighted sum of two knots: their positions and weights.
     pub fn shares(&self, bytes: f64) -> [(usize, f64); 2] {
         let beyond = self.knots().partition_point(|knot| knot.0 <= bytes);
         if beyond == 0 || beyond == self.used {
@@ -63,7 +64,7 @@ impl ByteTime {
         self.knots().iter().all(|knot| knot.1 == 0.0)
     }
 
-    /// The same with other times at its knots.
+    /// Returns the same knots with other times; `time` gets each position and time.
     pub fn map(&self, mut time: impl FnMut(usize, f64) -> f64) -> ByteTime {
         let mut mapped = *self;
         for (number, knot) in mapped.knots[..self.used].iter_mut().enumerate() {

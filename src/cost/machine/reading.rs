@@ -1,4 +1,4 @@
-//! Machines as they are written down: a small TOML file.
+//! Reads machines from small TOML files.
 
 use super::{Beyond, ByteTime, Groups, Link, Machine, Port, Processor, Shared, units};
 use crate::text::error::{Fault, Source};
@@ -9,7 +9,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// All that is wrong with the text of a machine, in its order; never empty.
+/// All errors in the text of a machine, in its order; never empty.
 pub type MachineErrors = TextErrors;
 
 type Value<'text> = Spanned<DeValue<'text>>;
@@ -86,12 +86,13 @@ impl Machine {
         Machine::read(&path.display().to_string(), &file_content(path)?)
     }
 
-    /// Reads the content of a file; its name is for messages. Fails if it is no text, and as [`Machine::parse`] does.
+    /// Reads the content of a file; `name` is for messages. Fails if it is no text, and as [`Machine::parse`]
+    /// does.
     pub fn read(name: &str, content: &[u8]) -> Result<Machine, MachineErrors> {
         Machine::parse(name, content::text(name, content)?)
     }
 
-    /// Reads the text of a file; its name is for messages. Fails with all that is wrong.
+    /// Reads the text of a file; `name` is for messages. Fails with all its errors.
     pub fn parse(name: &str, text: &str) -> Result<Machine, MachineErrors> {
         content::check_length(name, text)?;
         let mut faults = Vec::new();
@@ -102,7 +103,7 @@ impl Machine {
     }
 }
 
-/// Reads on after a fault, to find the others.
+/// Reads a machine. Reads on after a fault, to find the others.
 fn machine(text: &str, faults: &mut Vec<Fault>) -> Option<Machine> {
     let file = tables::read(text, faults)?;
     let mut machine = Table::new("a machine", 0..0, file.get_ref(), &OF_MACHINE, faults);
@@ -133,7 +134,7 @@ fn shared(mut table: Table) -> Option<Shared> {
     Some(Shared { latency: latency?, byte_time: byte_time?, single_copy_time })
 }
 
-/// A link and, in `beyond`, those that hold beyond numbers of ranks: what these do not say is as for fewer ranks.
+/// Reads a link and, into `beyond`, those for more ranks or nodes. What these omit stays as for fewer.
 fn link(table: Option<Table>, own_port: Port, of: &str, beyond: &mut Vec<(usize, Link)>) -> Option<Link> {
     let mut table = table?;
     let is_there =
@@ -144,7 +145,7 @@ fn link(table: Option<Table>, own_port: Port, of: &str, beyond: &mut Vec<(usize,
     is_there.iter().all(|is_there| *is_there).then_some(read)
 }
 
-/// A link with what the table says.
+/// Returns the link with the parameters of the table.
 fn changed_link(table: &mut Table, link: Link) -> Link {
     Link {
         latency: table.optional(LATENCY, units::time).unwrap_or(link.latency),
@@ -171,7 +172,7 @@ fn read_processor(mut table: Table, beyond: &mut Vec<(usize, Processor)>) -> Pro
     read
 }
 
-/// A processor with what the table says.
+/// Returns the processor with the parameters of the table.
 fn changed_processor(table: &mut Table, processor: Processor) -> Processor {
     Processor {
         reduce_time: table.speed(REDUCE_BANDWIDTH).unwrap_or(processor.reduce_time),
@@ -208,7 +209,7 @@ fn port(text: &str) -> Result<Port, String> {
     }
 }
 
-/// A table of the file, none of whose keys is unknown.
+/// A table of the file. [`Table::new`] reports unknown keys.
 struct Table<'reader> {
     name: &'reader str,
     place: Range<usize>,
@@ -263,7 +264,7 @@ impl<'reader> Table<'reader> {
         read(&text).map_err(|message| self.fault::<()>(value.span(), message)).ok()
     }
 
-    /// A bandwidth, or a table of bandwidths by numbers of bytes.
+    /// Reads a bandwidth, or a table of bandwidths by numbers of bytes.
     fn speed(&mut self, key: &'reader str) -> Option<ByteTime> {
         let value = self.get(key)?;
         let DeValue::Table(table) = value.get_ref() else {
@@ -287,7 +288,7 @@ impl<'reader> Table<'reader> {
         if self.get(key).is_some() { self.speed(key) } else { self.missing(key) }
     }
 
-    /// What holds beyond numbers of ranks, each with what it does not say as in the one before.
+    /// Reads the parameters beyond numbers of ranks or nodes. What an entry omits is as in the one before.
     fn beyond<T: Copy>(
         &mut self,
         known: &[&str],
@@ -344,7 +345,7 @@ mod tests {
         Machine::parse("file", text).unwrap_err().to_string()
     }
 
-    /// The errors in a fifth line, one of the links' table.
+    /// The errors of a machine whose fifth line, in a link's table, is `line`.
     fn errors_in_link(line: &str) -> String {
         errors(&format!("# A machine\n{BETWEEN_NODES}{line}\n"))
     }

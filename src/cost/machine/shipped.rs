@@ -7,12 +7,12 @@ use super::Machine;
 pub struct Shipped {
     /// The file's name in `machines/`, without `.toml`.
     pub name: &'static str,
-    /// What it is called in lists.
+    /// Its title in lists.
     pub title: &'static str,
     text: &'static str,
 }
 
-/// All of them.
+/// All machines that come with rustcoll.
 pub const SHIPPED: [Shipped; 6] = [
     Shipped {
         name: "infiniband-edr",

@@ -20,12 +20,12 @@ const BANDWIDTHS: [(&str, f64); 11] = [
     ("GiB/s", 1024.0 * 1024.0 * 1024.0),
 ];
 
-/// A time in seconds; may be 0.
+/// Reads a time. Returns seconds, which may be 0.
 pub fn time(text: &str) -> Result<f64, String> {
     quantity("time", text, &TIMES)
 }
 
-/// The seconds for each byte that a bandwidth gives.
+/// Reads a bandwidth. Returns the seconds for each byte.
 pub fn byte_time(text: &str) -> Result<f64, String> {
     let bandwidth = quantity("bandwidth", text, &BANDWIDTHS)?;
     let time = bandwidth.recip();

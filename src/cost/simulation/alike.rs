@@ -1,4 +1,4 @@
-//! That few ranks may stand for all.
+//! Tests that few ranks may stand for all.
 
 use crate::algorithms::Collective::{self, *};
 use crate::algorithms::{Algorithm, Body, Cut, Problem, REGISTRY, default_radix};
@@ -10,7 +10,7 @@ use crate::schedule::{Buffer, Builder, Schedule};
 use crate::verify::check_all;
 use std::convert::Infallible;
 
-/// Machines that differ in what nodes share; on some, work takes time.
+/// Machines that differ in what ranks of a node share; on some, copies and reductions take time.
 fn machines() -> [Machine; 3] {
     let hockney = Machine::hockney(64.0, 2.0, 0.0);
     let link = Link { overhead: 1.0, gap: 10.0, eager_limit: 20, packet: 6, ..hockney.between };
@@ -31,8 +31,9 @@ fn machines() -> [Machine; 3] {
     [hockney.unidirectional(40.0, 1.0), shared, copying]
 }
 
-/// Checks the selected problems of all algorithms whose ranks may be alike, with blocks of one length, on several machines that
-/// can serve them: a sample of ranks must share what all share, and a rank must take as long as those that it stands for.
+/// Checks the selected problems of all algorithms whose ranks may be alike, with equal blocks, on all
+/// machines that can serve them. A sample of ranks must have the symmetries of all, and a rank must take as
+/// long as its representative.
 fn check(sizes: impl IntoIterator<Item = usize>, is_selected: fn(&Problem) -> bool) {
     check_all(REGISTRY, sizes, is_selected, |algorithm, problem| {
         machines().iter().for_each(|machine| check_on(machine, algorithm, problem));
@@ -62,12 +63,13 @@ fn is_selected(problem: &Problem) -> bool {
     !in_place && segments <= 2 && [2, default_radix(size), size].contains(&radix)
 }
 
-/// The first and the middle rank as roots; few algorithms have a root and ranks that are alike.
+/// The selected problems with the first or the middle rank as root: few algorithms have a root and ranks that
+/// are alike.
 fn has_one_of_two_roots(problem: &Problem) -> bool {
     is_selected(problem) && [0, problem.size / 2].contains(&problem.root)
 }
 
-/// Every root of up to 48 ranks, beyond those next to the borders too.
+/// The selected problems with every root of up to 48 ranks; beyond, with few roots.
 fn has_selected_root(problem: &Problem) -> bool {
     let Problem { size, root, .. } = *problem;
     is_selected(problem) && (size <= 48 || [0, 1, size / 2, size - 1].contains(&root))
@@ -81,7 +83,7 @@ fn few_ranks_stand_for_all() {
 #[test]
 #[ignore = "takes minutes"]
 fn few_ranks_stand_for_all_of_up_to_128() {
-    // The longest first, so that the processors end together.
+    // The longest first, so that all processors finish at about the same time.
     let many = [128, 127, 125, 121, 120, 112, 108, 100, 97, 96, 90, 81, 80, 72, 67, 65];
     check(many.into_iter().chain((1..=64).rev()), has_selected_root);
 }
@@ -114,7 +116,7 @@ fn assert_times_are_equal(simulation: &mut Simulation, bytes: usize, label: &str
     assert_eq!(Prediction { ranks: times, ..few }, every, "{label}, {symmetry:?}");
 }
 
-/// Where nobody copies: else that is what tells some ranks from others.
+/// On a machine where copies take no time: copies tell some ranks from others.
 #[test]
 fn the_ranks_of_many_algorithms_are_alike() {
     let are_alike = |collective: Collective, name: &str, size: usize| {
@@ -145,8 +147,8 @@ fn the_ranks_of_many_algorithms_are_alike() {
     assert!(!are_alike(Scan, "recursive_doubling", 64));
 }
 
-/// An allgather over slots, as a hand-written algorithm: all publish, then each reads what others of its node did, and
-/// exchanges messages with its counterparts on other nodes, which are a radix apart.
+/// An allgather over slots, as a hand-written algorithm. All ranks publish. Each then reads the slots of its
+/// node, and exchanges messages with its counterparts on other nodes, at multiples of the radix.
 const OVER_SLOTS: Algorithm = Algorithm {
     collectives: &[Allgather],
     name: "over_slots",

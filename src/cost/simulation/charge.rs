@@ -1,13 +1,12 @@
 //! What takes time in a simulation.
 
-/// Something that takes time.
+/// An amount of something that takes time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Charge {
-    /// What.
     pub what: Charged,
-    /// The bytes by which its time for a byte is found: of a message, or of a rank's call; 0 where bytes take no time.
+    /// How many bytes decide the time for each: of a message, or of a rank's call. 0: bytes take no time.
     pub bytes: f64,
-    /// For how many of these bytes, or how many times.
+    /// How many bytes are charged, or how many times.
     pub amount: f64,
 }
 
@@ -29,23 +28,21 @@ pub enum Charged {
     /// A copy.
     #[default]
     Copy,
-    /// Scratch memory comes from the system.
+    /// The system hands out scratch memory.
     Fresh,
     /// A reduction.
     Reduction,
-    /// What another rank has written is read.
+    /// A rank reads in a slot of another rank.
     Reading,
-    /// What another rank has lent is copied from its own memory.
+    /// A rank copies from another rank's own memory.
     SingleCopy,
-    /// A flag is seen.
+    /// A flag becomes visible to another rank.
     Flag,
 }
 
 /// Where a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// Within a node.
     Within,
-    /// Between nodes.
     Between,
 }

@@ -1,9 +1,9 @@
 //! Messages and ranks in the order of time.
 //!
-//! A rank goes on by itself until it waits for a message whose time is not known yet. What ranks share, ports, is given
-//! away event by event, in the order of time. Of what happens at one time, leaving comes before entering, then the order
-//! of ranks on their nodes and of their posts decides, so that nodes which do the same take the same time. Flags are nobody's
-//! to give away: who waits for one goes on when it is raised.
+//! A rank goes on by itself until it waits for a message whose time is not known yet. Ports, which ranks
+//! share, are assigned event by event, in the order of time. At equal times, leaving comes before entering.
+//! Then the order of ranks on their nodes and of their posts decides, so that nodes that do the same take the
+//! same time. Flags need no port: a rank that waits for a flag goes on when it is raised.
 
 use super::charge::{Charge, Charged, Level};
 use super::instant::Instant;
@@ -16,22 +16,22 @@ use super::{Prediction, Progress, SimulationError, Stage};
 use crate::cost::machine::{Link, Machine, Port};
 use std::cmp::Ordering;
 
-/// After so many events the observer is told.
+/// The observer is called once in so many events.
 const EVENTS_BETWEEN_TELLING: u64 = 1 << 16;
 
-/// The bit of [`Event::order`] by which messages enter ports after others have left.
+/// The bit of [`Event::order`] that puts entering a port behind leaving one.
 const ENTERING: u64 = 1 << 63;
 
-/// How many bytes there are in a call.
+/// The bytes of a call.
 #[derive(Clone, Copy)]
 pub struct Bytes {
-    /// Of a block, where the programs do not say it.
+    /// Of a block, where the programs leave its length open.
     pub block: f64,
-    /// That a rank has in the call.
+    /// Of the whole call, in the rank that has most of them.
     pub held: f64,
 }
 
-/// Carries out all programs, unless that takes more than so many seconds.
+/// Carries out all programs. Fails with [`SimulationError::TooSlow`] if that takes more than `limit` seconds.
 pub fn run(
     network: &Network,
     bytes: Bytes,
@@ -42,7 +42,7 @@ pub fn run(
     run_recorded(network, bytes, machine, limit, observe, &mut ()).map(|(prediction, _)| prediction)
 }
 
-/// The same, and tells what ranks and ports do; and when each rank is done.
+/// As [`run`], but reports to `recorder` what ranks and ports do. Also returns when each rank is done.
 pub fn run_recorded<R: Recorder>(
     network: &Network,
     bytes: Bytes,
@@ -68,12 +68,12 @@ pub fn run_recorded<R: Recorder>(
     run.prediction()
 }
 
-/// Something happens to a message at a port.
+/// A packet of a message is ready to pass a port.
 #[derive(Clone, Copy)]
 struct Event<T> {
     time: T,
     order: u64,
-    /// Of the sender, if the message is about to leave, else of the receiver.
+    /// The sender's post if the message leaves, the receiver's if it enters.
     post: u32,
 }
 
@@ -112,9 +112,9 @@ struct Run<'job, R: Recorder> {
     posts: Vec<Post<R::Instant>>,
     /// What posts of each kind cost.
     costs: Vec<Cost<'job>>,
-    /// From when on each port is free, by direction and by whether messages stay on the node.
+    /// When each port is free again, by direction and by whether messages stay on the node.
     free: [[Vec<R::Instant>; 2]; 2],
-    /// The same of what all messages of a node share.
+    /// As `free`, for what all messages of a node share.
     nodes_free: [[Vec<R::Instant>; 2]; 2],
     given: Given<'job, R::Instant>,
     /// Ranks that may go on.
@@ -126,18 +126,18 @@ struct Run<'job, R: Recorder> {
     recorder: &'job mut R,
 }
 
-/// How far a post is.
+/// The progress of a post.
 #[derive(Clone)]
 struct Post<T> {
-    /// When it was started; not known before.
+    /// When it was started; unknown before.
     started: T,
-    /// When it was complete; not known before it is.
+    /// When it was complete; unknown before.
     completed: T,
-    /// How many packets have yet to pass its port, from when its message may leave.
+    /// How many packets have yet to pass its port; set when its message may leave.
     packets: u32,
 }
 
-/// What the posts of a kind cost in a run.
+/// The cost of the posts of a kind in a run.
 struct Cost<'job> {
     direction: Direction,
     level: Level,
@@ -145,7 +145,7 @@ struct Cost<'job> {
     bytes: f64,
     packets: u32,
     latency: f64,
-    /// For each byte.
+    /// Seconds for each byte.
     byte_time: f64,
     crossing: f64,
 }
@@ -166,20 +166,20 @@ impl<'job> Cost<'job> {
         self.direction == Direction::Send
     }
 
-    /// Among what ranks or nodes have for each direction and level.
+    /// Returns the indices of a port in [`Run::free`]: its direction and its level.
     fn index(&self) -> (usize, usize) {
         (usize::from(self.is_send()), usize::from(self.level == Level::Within))
     }
 }
 
-/// How far a rank is.
+/// The progress of a rank.
 #[derive(Clone)]
 struct Rank<T> {
     time: T,
     step: usize,
     posts: usize,
     waits: u32,
-    /// The posts of its present wait that are not known to be complete; 0 if it does not wait.
+    /// How many posts of its present wait are not complete; 0 if it does not wait.
     missing: usize,
 }
 
@@ -207,7 +207,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
     }
 
-    /// The system hands out scratch memory to those whose is not kept from call to call.
+    /// Charges scratch memory that a rank does not keep from call to call: the system hands it out.
     fn obtain_scratch(&mut self) {
         let processor = &self.machine.processor;
         for (rank, program) in self.network.programs.iter().enumerate() {
@@ -219,7 +219,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
     }
 
-    /// Goes on with all ranks that may, also those for which others have just raised flags.
+    /// Goes on with all ranks that may, including those whose awaited flags are raised meanwhile.
     fn advance_all(&mut self) {
         while let Some(rank) = self.ready.pop() {
             self.advance(rank);
@@ -261,7 +261,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
     }
 
-    /// A rank's processor copies, reduces and reads.
+    /// Charges a rank's processor for copies, reductions and reads.
     fn work(&mut self, rank: usize, work: &Work) {
         let (processor, shared) = (&self.machine.processor, self.machine.shared());
         let held = self.bytes.held;
@@ -276,13 +276,13 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
     }
 
-    /// A rank's processor is busy for so long.
+    /// Keeps a rank's processor busy for so long.
     fn spend(&mut self, rank: usize, charge: Charge, seconds: f64) {
         let end = self.recorder.after(self.ranks[rank].time, charge, seconds);
         self.go_to(rank, end, Activity::Work);
     }
 
-    /// A rank waits for something that is there at some time, if it is not yet.
+    /// Lets a rank wait until `time`, unless it is already later.
     fn wait(&mut self, rank: usize, time: R::Instant) {
         self.go_to(rank, self.ranks[rank].time.or_later(time), Activity::Wait);
     }
@@ -292,8 +292,8 @@ impl<'job, R: Recorder> Run<'job, R> {
         self.recorder.spent(rank, Span { start: start.seconds(), end: end.seconds(), activity });
     }
 
-    /// Starts a rank's next post. Its message may leave once the sender has done its part and, if it is long, once the
-    /// receiver has answered.
+    /// Starts a rank's next post. Its message may leave once the sender has spent its overhead and, if the
+    /// message is longer than the eager limit, once the receiver has answered.
     fn start(&mut self, rank: usize) {
         let number = self.network.first[rank] + self.ranks[rank].posts;
         self.ranks[rank].posts += 1;
@@ -319,7 +319,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         self.leave(send, answered);
     }
 
-    /// When the head of what is sent at some time between the ends of a message is at the other end.
+    /// Returns when the head of something sent at `sent` from one end of a message reaches the other end.
     fn under_way(&mut self, number: usize, sent: R::Instant) -> R::Instant {
         let &Cost { latency, level, crossing: amount, .. } = self.cost(number);
         let arrived = self.recorder.after(sent, once(Charged::Latency(level)), latency);
@@ -327,7 +327,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         self.recorder.after(arrived, crossing, amount * self.machine.between.group_latency)
     }
 
-    /// A message is ready to leave.
+    /// Notes that a message is ready to leave.
     fn leave(&mut self, send: usize, time: R::Instant) {
         let packets = self.cost(send).packets;
         self.posts[send].packets = packets;
@@ -335,7 +335,8 @@ impl<'job, R: Recorder> Run<'job, R> {
         self.events.push(Event { time, order: self.order(send), post: send as u32 });
     }
 
-    /// A packet passes a port. Behind it queue what came to the port before, and then its message's next one.
+    /// Lets a packet pass a port. Behind it queue packets that came to the port earlier, then the next one of
+    /// its message.
     fn happen(&mut self, event: Event<R::Instant>) {
         let number = event.post as usize;
         let &Cost { link, level, bytes, packets, byte_time, .. } = self.cost(number);
@@ -370,7 +371,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
     }
 
-    /// Notes when a post is complete. Whoever waits for nothing else goes on.
+    /// Notes that a post is complete. Its rank goes on if it waits for nothing else.
     fn complete(&mut self, number: usize, time: R::Instant) {
         self.posts[number].completed = time;
         self.done += 1;
@@ -385,7 +386,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
     }
 
-    /// Of the messages that a wait awaits, the processor handles each when it has arrived.
+    /// Ends a wait for messages. The processor handles each received message when it has arrived.
     fn end_wait(&mut self, rank: usize, awaited: &[u32]) {
         let first = self.network.first[rank];
         let mut time = self.ranks[rank].time;
@@ -407,7 +408,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         self.end_round(rank, time);
     }
 
-    /// Ends a wait for what was there at some time.
+    /// Ends a wait for something that was there at `time`.
     fn end_round(&mut self, rank: usize, time: R::Instant) {
         self.wait(rank, time);
         let state = &mut self.ranks[rank];
@@ -424,7 +425,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         &self.costs[self.network.ends[number].kind as usize]
     }
 
-    /// When a packet begins to pass what all messages of a node share.
+    /// Returns when a packet begins to pass what all messages of a node share.
     fn pass_node(&mut self, number: usize, ready: R::Instant, charge: Charge) -> R::Instant {
         let cost = self.cost(number);
         let (byte_time, (direction, level)) = (cost.link.node_byte_time, cost.index());
@@ -438,7 +439,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         begin
     }
 
-    /// From when on a post's port is free.
+    /// Returns when a post's port is free again.
     fn port(&mut self, number: usize) -> &mut R::Instant {
         let rank = self.network.ends[number].rank;
         let cost = self.cost(number);
@@ -450,7 +451,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         &mut self.free[direction][level][port as usize]
     }
 
-    /// The place of a post's event among those of the same time.
+    /// Returns the order of a post's event among those of the same time.
     fn order(&self, number: usize) -> u64 {
         let rank = self.network.ends[number].rank as usize;
         let post = number - self.network.first[rank];
@@ -470,7 +471,7 @@ impl<'job, R: Recorder> Run<'job, R> {
     }
 }
 
-/// A charge of something that happens once, however many bytes there are.
+/// Returns a charge for something that happens once and does not depend on bytes.
 fn once(what: Charged) -> Charge {
     Charge { what, bytes: 0.0, amount: 1.0 }
 }

@@ -1,4 +1,4 @@
-//! Moments of a simulation: their times, or also why they are not earlier.
+//! Moments of a simulation: their times and, if recorded, why they are not earlier.
 
 use super::Prediction;
 use super::charge::{Charge, Charged};
@@ -16,12 +16,11 @@ pub trait Instant: Copy {
     /// In seconds.
     fn seconds(self) -> f64;
 
-    /// Whether it is known.
     fn is_known(self) -> bool {
         !self.seconds().is_nan()
     }
 
-    /// The later one of the two; this one, if they are at the same time.
+    /// Returns the later one of the two; `self`, if they are at the same time.
     fn or_later(self, other: Self) -> Self {
         if other.seconds() > self.seconds() { other } else { self }
     }
@@ -36,11 +35,11 @@ impl Instant for f64 {
     }
 }
 
-/// A moment, and what it comes directly after.
+/// A moment, and the charge that it directly follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Caused {
     seconds: f64,
-    /// A number in [`Causes`].
+    /// Index in [`Causes`].
     cause: u32,
 }
 
@@ -53,21 +52,22 @@ impl Instant for Caused {
     }
 }
 
-/// What takes time, and after what.
+/// All charges, each with the index of the one that it directly follows.
 pub struct Causes(Vec<(u32, Charge)>);
 
 impl Causes {
-    /// Nothing but the beginning.
+    /// The beginning alone.
     pub fn none() -> Causes {
         Causes(vec![(0, Charge::default())])
     }
 
-    /// All that takes time before some moments and is why they are not earlier; what is alike, added up over all of them.
+    /// Returns the charges that lead to some moments, which would be earlier without them. Equal charges of
+    /// all moments are added up.
     fn before(&self, moments: &[Caused]) -> Vec<Charge> {
         let mut times = vec![0u32; self.0.len()];
         moments.iter().for_each(|moment| times[moment.cause as usize] += 1);
         let mut sums: BTreeMap<(Charged, u64), f64> = BTreeMap::new();
-        // Each stands behind what it comes after.
+        // A charge always stands behind the one that it follows.
         for (number, &(previous, charge)) in self.0.iter().enumerate().skip(1).rev() {
             let here = times[number];
             if here > 0 {
@@ -93,29 +93,28 @@ impl Recorder for Causes {
     }
 }
 
-/// What a collective costs, and what its time is made of.
+/// The cost of a collective, and what its time is made of.
 pub struct Explanation {
-    /// What it costs.
     pub prediction: Prediction,
     pub(super) causes: Causes,
-    /// When each rank that is simulated is done.
+    /// When each simulated rank is done.
     pub(super) ends: Vec<Caused>,
 }
 
 impl Explanation {
-    /// What a rank's time is made of, which is one of [`Prediction::ranks`].
+    /// Returns what a rank's time is made of. `rank` is an index of [`Prediction::ranks`].
     pub fn of_rank(&self, rank: usize) -> Vec<Charge> {
         self.causes.before(&[self.ends[rank]])
     }
 
-    /// What [`Prediction::time`] is made of.
+    /// Returns what [`Prediction::time`] is made of.
     pub fn of_slowest(&self) -> Vec<Charge> {
         let time = |rank: &usize| self.prediction.ranks[*rank];
         let slowest = (0..self.ends.len()).max_by(|one, other| time(one).total_cmp(&time(other)));
         self.of_rank(slowest.expect("there is a rank"))
     }
 
-    /// What [`Prediction::mean_time`] is made of.
+    /// Returns what [`Prediction::mean_time`] is made of.
     pub fn of_mean(&self) -> Vec<Charge> {
         let ranks = self.ends.len() as f64;
         let mean = |charge: Charge| Charge { amount: charge.amount / ranks, ..charge };

@@ -20,48 +20,48 @@ use crate::selection::Measure;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Up to so many ranks are all simulated, with blocks that differ by a byte told apart: it takes no time.
+/// On at most so many ranks, all ranks are simulated, with the exact lengths of their blocks: that is quick.
 const FEW_RANKS: usize = 32;
 
-/// Unless it is said otherwise, the programs of calls with so many sends and receives are kept.
+/// By default, programs of calls with at most so many sends and receives are kept.
 const MOST_POSTS_KEPT: usize = 1 << 17;
 
-/// Beyond so many ranks the last node may be taken to be as full as the others, and all ranks to copy as much.
+/// On more ranks, the last node may be taken to be as full as the others, and all ranks to copy as much.
 const MANY_EXACT_RANKS: usize = 256;
 
-/// The programs of so many ranks are written before it is asked whether they are too long.
+/// With more programs than this, a sample is checked before all are written: they may be too long.
 const MANY_RANKS: usize = 1 << 10;
 
 /// What an algorithm does on a machine, for vectors and blocks of any length.
 pub struct Simulation {
-    /// The one of the algorithm's that is called: it says what bytes are counted.
+    /// The collective that is called, one of the algorithm's. It decides what bytes are counted.
     collective: Collective,
     algorithm: &'static Algorithm,
     problem: Problem,
-    /// The most bytes of a block in its slot, if that is said.
+    /// The most bytes of a block in its slot, if limited.
     stripe: Option<usize>,
-    /// As it is for a job of so many ranks.
+    /// With the parameters for a job of so many ranks.
     machine: Machine,
-    /// Whether nodes hold consecutive ranks, as many as the machine says.
+    /// Whether nodes hold `ranks_per_node` consecutive ranks each.
     is_block_placed: bool,
     /// How many blocks a schedule cuts vectors into.
     blocks: usize,
     /// How many slots each rank shares.
     slots: usize,
-    /// What they hold.
+    /// What the slots hold.
     slot_kind: SlotKind,
-    /// The ranks that stand for all, if any do; sought when it is asked for.
+    /// The ranks that stand for all, if any; found on first use.
     symmetry: OnceLock<Option<Symmetry>>,
-    /// The programs for [`Simulation::least_time`], and for which blocks.
+    /// The programs for [`Simulation::least_time`], and the lengths of their blocks.
     few: Option<(Lengths, Vec<(usize, Program)>)>,
-    /// The programs for blocks of one length, which may be any, once these were asked for; and the last ones for other lengths.
+    /// Programs that were kept: those for equal blocks of any length, and the last ones for other lengths.
     known: Vec<(Lengths, Network)>,
-    /// Programs of calls with more sends and receives are written anew each time.
+    /// Programs of calls with more sends and receives are written again for each call.
     most_kept: usize,
 }
 
 impl Simulation {
-    /// The ranks' nodes are those of the problem, if it has any, else as the machine places them.
+    /// Puts ranks on the nodes of the problem if it has any, otherwise where the machine places them.
     pub fn new(
         collective: Collective,
         algorithm: &'static Algorithm,
@@ -103,19 +103,20 @@ impl Simulation {
         })
     }
 
-    /// What the algorithm costs. `bytes` are those of the collective's [`Measure`](crate::selection::Measure); where it
-    /// has none, of each block.
+    /// Predicts what the algorithm costs. `bytes` are those of the collective's
+    /// [`Measure`]; where it has none, of each block.
     ///
-    /// Vectors are cut as the engine cuts them, into blocks that differ by a byte at most. But more than a few ranks are
-    /// given blocks of the mean length: a block's bytes are wrong by less than one, and blocks of less than a byte are sent
-    /// although some would be empty and stay away.
+    /// Vectors are cut as the engine cuts them, into blocks that differ by a byte at most. But with more than
+    /// a few ranks, all blocks have the mean length, which is wrong by less than a byte. Then blocks of less
+    /// than a byte are sent, although the engine would not send the empty ones among them.
     pub fn predict(&mut self, bytes: usize) -> Result<Prediction, SimulationError> {
         self.predict_observed(bytes, &mut |_| {})
     }
 
-    /// The same for several numbers of bytes, each unless it takes more than so many seconds ([`SimulationError::TooSlow`]): then a
-    /// simulation ends early. They are simulated on so many processors, or on fewer where that would take too much memory. Where one fails
-    /// for another reason, those behind it may be missing.
+    /// As [`Simulation::predict`], for several numbers of bytes, each with a limit in seconds. A simulation
+    /// over its limit ends early with [`SimulationError::TooSlow`]. Uses so many processors, or fewer where
+    /// that would take too much memory. After a failure for another reason, results of later calls may be
+    /// missing.
     pub fn predict_within(
         &mut self,
         calls: &[(usize, f64)],
@@ -132,7 +133,7 @@ impl Simulation {
         predictions
     }
 
-    /// The same of calls that the same programs serve, if any do.
+    /// As [`Simulation::predict_within`], for calls that all use the programs for `common`, if any.
     fn predict_alike(
         &mut self,
         common: Option<Lengths>,
@@ -160,7 +161,7 @@ impl Simulation {
         found.into_values().take(ended).collect()
     }
 
-    /// For one number of bytes, with programs that serve it, if any are known.
+    /// Predicts one call, with the programs `known` if there are any.
     fn predict_call(
         &self,
         bytes: usize,
@@ -178,7 +179,8 @@ impl Simulation {
         }
     }
 
-    /// How many of these calls may be simulated at a time: together they have no more sends, receives and flags than one may have.
+    /// Returns how many of these calls may be simulated at a time. Together they have at most [`MOST_POSTS`]
+    /// sends, receives and flags.
     fn at_a_time(&self, calls: &[(usize, f64)], known: &Option<Network>) -> usize {
         let posts = match known {
             Some(network) => network.ends.len(),
@@ -190,7 +192,7 @@ impl Simulation {
         (MOST_POSTS / posts.max(1)).max(1)
     }
 
-    /// The same, and tells now and then how far it is.
+    /// As [`Simulation::predict`], and calls `observe` now and then with the progress.
     pub fn predict_observed(
         &mut self,
         bytes: usize,
@@ -206,7 +208,7 @@ impl Simulation {
         prediction
     }
 
-    /// What the algorithm costs, and what its time is made of.
+    /// Returns what the algorithm costs, and what its time is made of.
     pub fn explain(&mut self, bytes: usize) -> Result<Explanation, SimulationError> {
         if bytes > MOST_BYTES {
             return Err(SimulationError::TooManyBytes(bytes));
@@ -221,7 +223,7 @@ impl Simulation {
         Ok(Explanation { prediction, causes, ends })
     }
 
-    /// A time, in seconds, that [`Simulation::predict`] does not undercut. It takes the programs of few ranks only.
+    /// Returns a lower bound of [`Simulation::predict`], in seconds. It needs the programs of two ranks only.
     pub fn least_time(&mut self, bytes: usize) -> f64 {
         let (lengths, bytes) = self.lengths_and_bytes(bytes.min(MOST_BYTES));
         let known = self.few.take().filter(|few| few.0 == lengths);
@@ -238,24 +240,26 @@ impl Simulation {
         least
     }
 
-    /// The same on another machine with as many ranks on a node. What takes no time on one of the two must not take any on the other.
+    /// Replaces the machine by one with as many ranks on a node. What takes no time on one of the two must
+    /// not take any on the other, as programs leave it out.
     pub fn on(&mut self, machine: &Machine) -> &mut Self {
         self.machine = machine.of_job(self.size());
         self
     }
 
-    /// With so many bytes of a block in its slot at a time, if that is said: [`Parameters::stripe`](crate::selection::Parameters::stripe).
+    /// Limits the bytes of a block in its slot at a time:
+    /// [`Parameters::stripe`](crate::selection::Parameters::stripe).
     pub fn in_stripes(self, stripe: Option<usize>) -> Self {
         Simulation { stripe, ..self }
     }
 
-    /// Keeps the programs of calls with up to so many sends and receives for later calls, which then take a quarter of the time. Each takes
-    /// about 100 bytes.
+    /// Keeps the programs of calls with up to `posts` sends and receives. Later calls then take a quarter of
+    /// the time. Each send or receive takes about 100 bytes.
     pub fn keeping(self, posts: usize) -> Self {
         Simulation { most_kept: posts, ..self }
     }
 
-    /// About how many sends, receives and flags are simulated.
+    /// Returns about how many sends, receives and flags are simulated.
     pub fn posts(&self) -> usize {
         self.posts_of(Lengths::AnyOne)
     }
@@ -265,7 +269,7 @@ impl Simulation {
         ranks * typical_posts(&self.compiler(lengths), ranks)
     }
 
-    /// The bytes that the rank with the most of them has in the call.
+    /// Returns the bytes of the call in the rank that has most of them.
     fn held(&self, bytes: usize) -> f64 {
         match Measure::of(self.collective) {
             Measure::Block => bytes as f64 * self.size() as f64,
@@ -273,7 +277,7 @@ impl Simulation {
         }
     }
 
-    /// For which lengths of blocks the programs of a call of so many bytes are written, and its bytes.
+    /// Returns the lengths of blocks for which the programs of a call are written, and the call's bytes.
     fn lengths_and_bytes(&self, bytes: usize) -> (Lengths, Bytes) {
         let parts = Sizes::parts(self.collective, &self.problem, self.blocks);
         let held = self.held(bytes);
@@ -288,14 +292,15 @@ impl Simulation {
         (self.lengths(bytes), Bytes { block: 1.0, held })
     }
 
-    /// The lengths for which programs are written that serve a call and others, if any do.
+    /// Returns the lengths for which programs serve this call and others, if there are such programs.
     fn common_lengths(&self, bytes: usize) -> Option<Lengths> {
         let (lengths, _) = self.lengths_and_bytes(bytes.min(MOST_BYTES));
         Some(lengths).filter(|lengths| lengths.serve_several())
     }
 
-    /// The length of the shortest blocks that go through slots in as many stripes as those of a call, all of one length, so that programs for
-    /// the ones serve the others. There are such if lengths are powers of two, by which amounts are multiplied without rounding.
+    /// Returns the length of the shortest blocks that pass slots in as many stripes as those of a call:
+    /// programs for them serve the call. `None` unless all blocks are equal and their lengths powers of two,
+    /// which multiply amounts without rounding.
     fn block_cut_alike(&self, bytes: usize, parts: usize) -> Option<usize> {
         let whole = bytes.div_ceil(parts);
         let is_exact = whole == 1 || (bytes.is_multiple_of(parts) && whole.is_power_of_two());
@@ -312,14 +317,14 @@ impl Simulation {
         halves.take_while(|&block| cut(block) == Some(wanted)).last()
     }
 
-    /// Keeps the programs for later calls, unless they take more memory than is worth it.
+    /// Keeps the programs for later calls, unless they have too many posts.
     fn keep(&mut self, lengths: Lengths, network: Network) {
         if network.ends.len() <= self.most_kept {
             self.known.push((lengths, network));
         }
     }
 
-    /// The programs for such lengths, taken from those that are known.
+    /// Takes the programs for such lengths out of those that were kept, or writes them.
     fn known_network(
         &mut self,
         lengths: Lengths,
@@ -333,7 +338,7 @@ impl Simulation {
         self.network(self.symmetry(), lengths, observe)
     }
 
-    /// Whether blocks of so many bytes go through slots piece by piece, so that how long they are decides what the programs do.
+    /// Whether blocks of so many bytes pass slots in pieces. Their length then decides what the programs do.
     fn cuts_stripes(&self, block_bytes: usize) -> bool {
         let bounds = SlotBounds { stripe: self.stripe, ..SlotBounds::DEFAULT };
         let are_cut = self.slots > 0 && self.slot_kind != SlotKind::Lent;
@@ -348,7 +353,8 @@ impl Simulation {
         self.size() > FEW_RANKS
     }
 
-    /// What each rank does when, for the bytes of [`Simulation::predict`]. All ranks are simulated, whether they do the same or not.
+    /// Returns what each rank does when, for the bytes of [`Simulation::predict`]. Simulates all ranks, even
+    /// if they do the same. Fails beyond [`MOST_RANKS_IN_TIMELINE`].
     pub fn timeline(&self, bytes: usize) -> Result<Timeline, SimulationError> {
         if self.size() > MOST_RANKS_IN_TIMELINE {
             return Err(SimulationError::TooManyRanks(self.size()));
@@ -364,7 +370,7 @@ impl Simulation {
         Ok(records.timeline(&network, &prediction))
     }
 
-    /// The same with these ranks standing for all.
+    /// Replaces the ranks that stand for all.
     #[cfg(test)]
     pub(super) fn with_symmetry(&mut self, symmetry: Option<Symmetry>) -> &mut Self {
         (self.symmetry, self.known) = (symmetry.into(), Vec::new());
@@ -375,36 +381,37 @@ impl Simulation {
         self.problem.size
     }
 
-    /// The ranks whose programs stand for all; nobody looks for them where there are few.
+    /// Returns the ranks whose programs stand for all; `None` on few ranks, where they are not sought.
     fn symmetry(&self) -> Option<Symmetry> {
         *self.symmetry.get_or_init(|| self.has_mean_blocks().then(|| self.find_symmetry()).flatten())
     }
 
-    /// The ranks whose programs stand for all, if they do. What holds for single ranks or pairs of them holds for whole
-    /// nodes, which share ports.
+    /// Returns the ranks whose programs stand for all, if they do. A symmetry of single ranks or pairs of
+    /// them is one of whole nodes too, which share ports.
     pub(super) fn find_symmetry(&self) -> Option<Symmetry> {
         let are_many = self.size() > MANY_EXACT_RANKS;
         let compiler = self.compiler(Lengths::AnyOne);
         let exact = |rank| compiler.program(rank);
-        // In some ranks of many a message's blocks begin anew at block 0, so that it is packed: a copy more or less.
+        // On many ranks, the blocks of some messages wrap around to block 0, so that some ranks pack them:
+        // one copy more or less.
         let close = |rank| compiler.program(rank).without_work();
         let symmetry = self
             .symmetries()
             .find(|symmetry| symmetry.holds(exact))
             .or_else(|| self.symmetries().find(|symmetry| are_many && symmetry.holds(close)))?;
         let coarser = symmetry.coarser(self.ranks_sharing_ports())?;
-        // That the last node is not full is nothing to an algorithm that knows of no nodes, and little where there are many.
+        // A last node that is not full does not affect algorithms without nodes, and matters little on many.
         let is_close = are_many && !self.algorithm.takes_nodes();
         Some(coarser).filter(|_| coarser.is_exact() || is_close)
     }
 
-    /// Those that there may be. Where there is a root it does what no other rank does, and a topology may be irregular
-    /// anywhere: there a sample shows nothing.
+    /// Returns the possible symmetries. Rooted collectives have none: the root does what no other rank does.
+    /// Nor have topologies: they may be irregular anywhere, so a sample shows nothing.
     pub(super) fn symmetries(&self) -> impl Iterator<Item = Symmetry> {
         let collective = self.collective;
         let is_sampled = !collective.is_rooted() && collective.cut() != Cut::Edges;
         let may_be = self.is_block_placed && self.problem.remote == 0 && is_sampled;
-        // Single ranks or pairs of them, and if an algorithm knows of nodes, these.
+        // Periods of one rank, of two and, if the algorithm takes nodes, of a node.
         let node =
             Some(self.machine.ranks_per_node).filter(|&ranks| ranks > 2 && self.algorithm.takes_nodes());
         let periods = [1, 2].into_iter().chain(node).filter(move |_| may_be);
@@ -418,13 +425,13 @@ impl Simulation {
         if shares_nothing { 1 } else { ranks_per_node }
     }
 
-    /// For calls with such blocks.
+    /// Returns what writes programs for calls with such blocks.
     pub(super) fn compiler(&self, lengths: Lengths) -> Compiler<'_> {
         let Simulation { collective, algorithm, ref problem, stripe, ref machine, .. } = *self;
         Compiler { collective, algorithm, problem, stripe, lengths, machine }
     }
 
-    /// The matched programs of the ranks that stand for all, or of all.
+    /// Returns the matched programs of the ranks that stand for all; without a symmetry, of all ranks.
     fn network(
         &self,
         symmetry: Option<Symmetry>,
@@ -436,7 +443,7 @@ impl Simulation {
         Network::new(programs, symmetry, &self.problem.nodes, self.machine.groups.as_ref())
     }
 
-    /// The programs of the first so many ranks.
+    /// Writes the programs of the first so many ranks.
     fn programs(
         &self,
         compiler: &Compiler,
@@ -444,7 +451,7 @@ impl Simulation {
         observe: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Program>, SimulationError> {
         let too_many = Err(SimulationError::TooManyPosts { size: self.size() });
-        // That a job is too large is to be found out in time.
+        // Rejects a job that is too large before all its programs are written.
         if ranks > MANY_RANKS && typical_posts(compiler, ranks) * ranks > MOST_POSTS {
             return too_many;
         }
@@ -468,7 +475,7 @@ fn is_failure(prediction: &Result<Prediction, SimulationError>) -> bool {
     !matches!(prediction, Ok(_) | Err(SimulationError::TooSlow))
 }
 
-/// How many sends, receives and signals a rank has that is not the busiest.
+/// Returns the median number of sends, receives and signals in a sample of ranks.
 fn typical_posts(compiler: &Compiler, ranks: usize) -> usize {
     let mut posts = [1, 2, 3, 4, 5].map(|sixth| compiler.program(ranks * sixth / 6).posts_and_signals());
     posts.sort_unstable();

@@ -1,11 +1,11 @@
-//! A time that no simulation of a call can undercut, from the programs of few of its ranks.
+//! A lower bound of the simulated time of a call, from the programs of few of its ranks.
 
 use super::events::Bytes;
 use super::program::{Action, Direction, Post, Program};
 use crate::algorithms::Nodes;
 use crate::cost::machine::{Link, Machine, Port};
 
-/// The least time that a rank takes: that for which its processor, or one of its ports, is busy.
+/// Returns the least time of a rank: how long its processor, or the busiest of its ports, is busy.
 pub fn least_time(program: &Program, rank: usize, nodes: &Nodes, bytes: Bytes, machine: &Machine) -> f64 {
     let mut busy = Busy { processor: work(program, bytes, machine), ..Busy::default() };
     for post in &program.posts {
@@ -17,14 +17,14 @@ pub fn least_time(program: &Program, rank: usize, nodes: &Nodes, bytes: Bytes, m
     busy.ports.into_iter().flatten().fold(busy.processor, f64::max)
 }
 
-/// For how long a rank's processor is busy, and its ports by level and direction.
+/// How long a rank's processor is busy, and its ports by level and direction.
 #[derive(Default)]
 struct Busy {
     processor: f64,
     ports: [[f64; 2]; 2],
 }
 
-/// What the processor copies, reduces and reads.
+/// Returns the time that the processor copies, reduces and reads.
 fn work(program: &Program, bytes: Bytes, machine: &Machine) -> f64 {
     let processor = &machine.processor;
     let shared = machine.shared();
@@ -43,7 +43,7 @@ fn work(program: &Program, bytes: Bytes, machine: &Machine) -> f64 {
     program.actions.iter().map(of_action).sum()
 }
 
-/// Messages that arrive cost the processor something if a wait waits for them.
+/// Returns the processor time for a message: for one that arrives, only if a wait waits for it.
 fn overhead(post: &Post, link: &Link) -> f64 {
     let is_handled = post.direction == Direction::Send || post.wait != u32::MAX;
     if is_handled { link.overhead } else { 0.0 }

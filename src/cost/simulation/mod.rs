@@ -1,8 +1,8 @@
-//! The time that a collective takes on a machine: the schedules of all ranks are carried out without data.
+//! Simulates the time of a collective on a machine: carries out the schedules of all ranks without data.
 //!
-//! Each rank is a program of posts, waits and work of its processor. The posts of all are matched; then the messages
-//! travel in the order of time through the ports of ranks or nodes. Flags are seen without any port. Where all ranks do the same, those of a node stand for
-//! the others.
+//! Each rank is a program of posts, waits and processor work. The posts of all ranks are matched; then the
+//! messages travel in the order of time through the ports of ranks or nodes. Flags need no port. Where all
+//! ranks do the same, those of the first nodes stand for the others.
 
 #[cfg(test)]
 mod alike;
@@ -30,20 +30,22 @@ use super::machine::Machine;
 use crate::algorithms::{Algorithm, Collective, Problem, Reason};
 use std::fmt;
 
-/// How many sends and receives, flags raised and awaited are simulated at most, which bounds memory to some 4 GiB.
+/// The most sends, receives and flags (raised or awaited) of a simulation, which bounds its memory to some 4
+/// GiB.
 pub const MOST_POSTS: usize = 1 << 25;
 
-/// Of so many ranks at most it is told what each does when: more could not be looked at.
+/// The most ranks of a timeline: nobody could look at more.
 pub const MOST_RANKS_IN_TIMELINE: usize = 1 << 10;
 
-/// The longest vectors and blocks that are priced: beyond them bytes, those of many ranks together, could no longer be counted.
+/// The longest vectors and blocks that are priced. Beyond, the bytes of many ranks together could not be
+/// counted.
 pub const MOST_BYTES: usize = 1 << if usize::BITS < u64::BITS { 22 } else { 44 };
 
 /// What a collective costs on a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// When each rank is done, in seconds; see [`Prediction::of_rank`]. Where ranks are alike, those of the first one or two
-    /// nodes stand for all.
+    /// When each rank is done, in seconds; see [`Prediction::of_rank`]. Where ranks are alike, only those of
+    /// the first one or two nodes, which stand for all.
     pub ranks: Vec<f64>,
     /// When the last of the ranks has ended its first wait, its second and so on, in seconds.
     pub rounds: Vec<f64>,
@@ -51,18 +53,18 @@ pub struct Prediction {
     pub within: Traffic,
     /// What travels between nodes.
     pub between: Traffic,
-    /// What passes through memory that ranks share: waits for flags and slots, and bytes read in slots of other ranks.
+    /// What passes through shared memory: waits for flags and slots, and bytes that ranks read in slots of
+    /// others.
     pub shared: Traffic,
-    /// What a rank sends, or receives if that is more; each number is a maximum over the ranks for itself.
+    /// What a rank sends, or receives if that is more; each number is a separate maximum over the ranks.
     pub busiest: Traffic,
 }
 
 /// Messages and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Traffic {
-    /// How many messages.
     pub messages: u64,
-    /// Bytes of them all.
+    /// Bytes of all messages together.
     pub bytes: f64,
 }
 
@@ -72,7 +74,7 @@ impl Prediction {
         self.ranks.iter().copied().fold(0.0, f64::max)
     }
 
-    /// When the ranks are done in the mean, in seconds.
+    /// The mean of the times at which ranks are done, in seconds.
     pub fn mean_time(&self) -> f64 {
         self.ranks.iter().sum::<f64>() / self.ranks.len() as f64
     }
@@ -83,21 +85,20 @@ impl Prediction {
     }
 }
 
-/// How far a simulation is.
+/// The progress of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done.
     pub stage: Stage,
-    /// How much of it is done.
+    /// How many ranks, or posts, are done in this stage.
     pub done: usize,
-    /// How much there is to do.
+    /// How many ranks, or posts, there are in this stage.
     pub total: usize,
 }
 
-/// What a simulation does, in this order.
+/// The stages of a simulation, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The programs of the ranks are written.
+    /// Writing the programs of the ranks.
     Programs,
     /// Messages travel.
     Messages,
@@ -108,31 +109,25 @@ pub enum Stage {
 pub enum SimulationError {
     /// The algorithm cannot serve such a call.
     DoesNotServe(Reason),
-    /// The algorithm is made of calls: it costs what the collectives do that it calls, whatever serves these.
+    /// The algorithm calls other collectives. It costs what these cost, by whatever algorithms serve them.
     CostsWhatItCalls,
     /// The ranks together have more than [`MOST_POSTS`] sends, receives and flags, and are not alike.
-    TooManyPosts {
-        /// Number of ranks.
-        size: usize,
-    },
+    TooManyPosts { size: usize },
     /// More than [`MOST_RANKS_IN_TIMELINE`].
     TooManyRanks(usize),
     /// More than [`MOST_BYTES`].
     TooManyBytes(usize),
-    /// It takes longer than was asked for.
+    /// The simulated time exceeds the limit that the caller set.
     TooSlow,
     /// A message is not expected, does not come, or has another length.
     Unmatched {
-        /// Who sends it or should.
+        /// The rank that sends or should.
         source: usize,
-        /// Who receives it or should.
+        /// The rank that receives or should.
         target: usize,
     },
-    /// A rank waits for ever.
-    Deadlock {
-        /// The rank.
-        rank: usize,
-    },
+    /// A rank waits forever.
+    Deadlock { rank: usize },
 }
 
 impl fmt::Display for SimulationError {

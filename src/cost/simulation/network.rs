@@ -1,4 +1,4 @@
-//! Who is at the other end of each post, and which ports are between.
+//! The posts of all ranks, each matched with the post at its other end.
 
 use super::program::{Direction, Post, Program};
 use super::signals::Signals;
@@ -11,32 +11,31 @@ use std::collections::HashMap;
 
 /// The programs of all ranks, or of those that stand for all, with their posts matched and numbered rank by rank.
 pub struct Network {
-    /// The programs, without their posts.
+    /// The programs, without their posts and signals.
     pub programs: Vec<Program>,
-    /// The number of each rank's first post, and in the end the number of posts.
+    /// The number of each rank's first post, then the number of all posts.
     pub first: Vec<usize>,
     /// The posts, by number.
     pub ends: Vec<End>,
-    /// What posts have in common with many others.
+    /// Properties that many posts have in common.
     pub kinds: Vec<Kind>,
-    /// What ranks of a node tell each other by flags.
+    /// Flags and ends of stripes within nodes.
     pub signals: Signals,
-    /// Where the ranks are.
     pub places: Vec<RankPosition>,
-    /// How many ranks there are.
+    /// How many ranks there are, including those for which others stand.
     size: usize,
 }
 
 /// A post, which is one end of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    /// Its position in [`Network::kinds`].
+    /// Position in [`Network::kinds`].
     pub kind: u32,
     /// Number of the post at the other end, or of the one that stands for it.
     pub partner: u32,
     /// The rank whose post this is.
     pub rank: u32,
-    /// The first of the rank's waits that waits for it.
+    /// The first of the rank's waits that waits for it; `u32::MAX` if none does.
     pub wait: u32,
 }
 
@@ -49,7 +48,7 @@ pub struct Kind {
     pub is_within: bool,
     /// Whether neither of the two ranks does anything in the other direction in that round.
     pub is_unidirectional: bool,
-    /// Which part of the messages that it stands for goes from one group of nodes to another.
+    /// The fraction of the messages it stands for that go from one group of nodes to another.
     pub crossing: f32,
 }
 
@@ -109,12 +108,12 @@ impl Network {
         Ok(Network { programs, first, ends, kinds: kinds.all, signals, places, size: symmetry.size() })
     }
 
-    /// The kind of a post.
     pub fn kind(&self, end: &End) -> &Kind {
         &self.kinds[end.kind as usize]
     }
 
-    /// A prediction that as yet says only what travels, with blocks of so many bytes where these are not known.
+    /// Returns a prediction that has only the traffic, with blocks of so many bytes where programs leave the
+    /// length open.
     pub fn traffic(&self, block_bytes: f64) -> Prediction {
         let mut within = Traffic::default();
         let mut between = Traffic::default();
@@ -153,7 +152,7 @@ impl Traffic {
         self.bytes += bytes;
     }
 
-    /// That of so many ranks, of which some stand for all.
+    /// Returns the traffic of `ranks` ranks, for which `standing` ranks stand.
     fn of_all(self, ranks: usize, standing: usize) -> Traffic {
         Traffic {
             messages: self.messages * ranks as u64 / standing as u64,
@@ -180,7 +179,7 @@ impl Kinds {
     }
 }
 
-/// Finds out how many messages go from one group of nodes to another.
+/// Counts the messages that go from one group of nodes to another.
 struct Crossings<'job> {
     symmetry: Symmetry,
     nodes: &'job Nodes,
@@ -189,7 +188,8 @@ struct Crossings<'job> {
 }
 
 impl Crossings<'_> {
-    /// The part of those between a rank and a peer of its, and between those for which they stand.
+    /// Returns the crossing fraction of the messages between a rank and its peer and between those for which
+    /// they stand.
     fn of(&mut self, rank: usize, peer: usize) -> f32 {
         let Crossings { symmetry, nodes, groups, ref mut known } = *self;
         let Some(groups) = groups else { return 0.0 };
@@ -197,7 +197,7 @@ impl Crossings<'_> {
         if symmetry.period() == symmetry.size() {
             return f32::from(u8::from(group(rank) != group(peer)));
         }
-        // Where whole nodes stand for all, those of two ranks say where all go for which these stand.
+        // Where whole nodes stand for all, the nodes of the two ranks decide.
         let is_of_nodes =
             symmetry.is_exact() && nodes.of(symmetry.period() - 1) != nodes.of(symmetry.period());
         let key = if is_of_nodes { (nodes.place(rank).node, nodes.place(peer).node) } else { (rank, peer) };
@@ -211,10 +211,10 @@ impl Crossings<'_> {
     }
 }
 
-/// The receiver and sender of a message, the receiver being one that stands for others.
+/// The receiver and the sender of a message. The receiver is one that stands for others.
 type Pair = (u32, u32);
 
-/// The number of the post at the other end of each.
+/// Returns the number of the post at the other end of each post.
 fn partners(
     programs: &[Program],
     symmetry: Symmetry,
@@ -238,7 +238,7 @@ fn partners(
     Ok(partners)
 }
 
-/// The posts by pair, and among those of a pair in the order of the program.
+/// Returns the posts of a direction by pair, and those of a pair in the order of the program.
 fn matching_order(programs: &[Program], symmetry: Symmetry, direction: Direction) -> Vec<(Pair, u32)> {
     let mut posts = Vec::new();
     let mut number = 0;
@@ -259,7 +259,7 @@ fn matching_order(programs: &[Program], symmetry: Symmetry, direction: Direction
     posts
 }
 
-/// The first pair that has more messages on one side.
+/// Returns the error for the first pair whose messages do not match.
 fn unmatched(send: Option<Pair>, receive: Option<Pair>) -> SimulationError {
     let pair = send.into_iter().chain(receive).min();
     let (target, source) = pair.expect("one of them is there");

@@ -8,50 +8,51 @@ use crate::schedule::{Buffer, Schedule};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Bytes of the number that tells a block's length.
+/// Bytes of a block's length, where ranks exchange lengths.
 const LENGTH_BYTES: usize = size_of::<u64>();
 
-/// Blocks of more stripes are priced as if slots were longer, so that there are no more: a program has the actions of all.
+/// Blocks of more stripes are priced with longer slots, so that there are no more: a program lists the
+/// actions of all.
 const MOST_STRIPES: usize = 256;
 
-/// The same of slots in all stripes together, of which ranks have many in large jobs.
+/// The most slots in all stripes together. In large jobs ranks have many slots.
 const MOST_SLOTS_OF_STRIPES: usize = 1 << 18;
 
 /// The program of one rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
-    /// What it does, in this order.
+    /// What the rank does, in this order.
     pub actions: Vec<Action>,
-    /// What it sends and receives, in the order of the actions.
+    /// Sends and receives, in the order of the actions.
     pub posts: Vec<Post>,
-    /// The posts that the waits wait for, one wait after the other.
+    /// The posts that the waits await, one wait after the other.
     pub awaited: Vec<u32>,
-    /// How many waits there are, of either kind.
+    /// How many waits there are, for posts or for signals.
     pub waits: u32,
-    /// The signals that it gives, in the order of the actions.
+    /// The signals that the rank gives, in the order of the actions.
     pub given: Vec<Signal>,
-    /// The signals that it waits for, in the order of the actions.
+    /// The signals that the rank waits for, in the order of the actions.
     pub expected: Vec<Signal>,
-    /// Bytes that it reads in slots of other ranks.
+    /// Bytes that the rank reads in slots of other ranks.
     pub read: Total,
-    /// Bytes of its scratch memory.
+    /// Bytes of the rank's scratch memory.
     pub scratch: Total,
 }
 
 impl Program {
-    /// How much there is to be matched.
+    /// Returns how many posts and signals have to be matched.
     pub fn posts_and_signals(&self) -> usize {
         self.posts.len() + self.given.len() + self.expected.len()
     }
 
-    /// Its messages and signals alone.
+    /// Returns the program's messages and signals alone.
     pub fn without_work(mut self) -> Program {
         self.actions.retain(|action| !matches!(action, Action::Work(_)));
         Program { read: Total::default(), ..self }
     }
 }
 
-/// What a rank does next.
+/// One step of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Starts the next post.
@@ -69,7 +70,6 @@ pub enum Action {
 /// Bytes that a processor works on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
-    /// Copied.
     pub copied: Amount,
     /// Results of reductions.
     pub reduced: Amount,
@@ -79,10 +79,10 @@ pub struct Work {
     pub copied_singly: Amount,
 }
 
-/// What ranks of a node see of each other in the memory that they share.
+/// Signals between ranks of a node through the memory that they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
-    /// A rank has raised the flag of a slot so many times in a stripe.
+    /// A rank has raised the flag of a slot `times` times in a stripe.
     Flag { rank: u32, stripe: u32, slot: u32, times: u32 },
     /// All ranks of the node have ended a stripe.
     End { stripe: u32 },
@@ -96,9 +96,9 @@ pub struct Post {
     /// Bytes of the message.
     pub bytes: Amount,
     pub direction: Direction,
-    /// The first wait that waits for it.
+    /// The first wait that waits for it; `u32::MAX` if none does.
     pub wait: u32,
-    /// Whether the same wait waits for nothing in the other direction.
+    /// Whether that wait waits for nothing in the other direction.
     pub is_alone: bool,
 }
 
@@ -114,15 +114,15 @@ pub struct Compiler<'job> {
     pub algorithm: &'job Algorithm,
     pub collective: Collective,
     pub problem: &'job Problem,
-    /// The most bytes of a block in its slot, if that is said.
+    /// The most bytes of a block in its slot, if limited.
     pub stripe: Option<usize>,
     pub lengths: Lengths,
     pub machine: &'job Machine,
 }
 
 impl Compiler<'_> {
-    /// The program of a rank. If its algorithm needs lengths of blocks that only other ranks know, these are exchanged
-    /// first.
+    /// Returns the program of a rank. If its algorithm needs lengths of blocks that only other ranks know,
+    /// the program exchanges them first.
     pub fn program(&self, rank: usize) -> Program {
         let schedule = self.algorithm.program(self.problem, rank);
         let mut writer = Writer { stripe: self.stripe, ..Writer::new(self.machine) };
@@ -135,18 +135,18 @@ impl Compiler<'_> {
     }
 }
 
-/// Writes schedules down as a program, one after the other.
+/// Writes schedules as one program, one after the other.
 pub struct Writer<'job> {
     pub program: Program,
     machine: &'job Machine,
-    /// The most bytes of a block in its slot, if that is said.
+    /// The most bytes of a block in its slot, if limited.
     pub stripe: Option<usize>,
-    /// How many stripes have been written, of all schedules.
+    /// How many stripes have been written, of all schedules together.
     stripes: usize,
     since: Elements,
 }
 
-/// How many elements were worked on since the last other step.
+/// Elements that the rank works on, not yet written as an action.
 #[derive(Default)]
 struct Elements {
     copied: usize,
@@ -194,7 +194,7 @@ impl<'job> Writer<'job> {
         sizes: &Sizes,
     ) {
         let own = stripe.rank;
-        // Posts without data are left out.
+        // The plan has no posts without data; their numbers stay `None`.
         let mut number_of = vec![None; plan.posts];
         for operation in operations {
             match operation {
@@ -248,7 +248,7 @@ impl<'job> Writer<'job> {
         self.end_work(sizes);
         let bytes = sizes.element.times(region.elements as f64);
         self.program.actions.push(Action::Post);
-        // Who is alone, and for which wait, shows when that is written.
+        // [`Writer::wait`] sets `wait` and `is_alone`.
         self.program.posts.push(Post { peer, bytes, direction, wait: u32::MAX, is_alone: true });
         self.program.posts.len() as u32 - 1
     }
@@ -294,8 +294,8 @@ impl<'job> Writer<'job> {
         }
     }
 
-    /// MPI's operators leave the result where the right operand was, so that one may have to be copied first. What is read
-    /// in slots of others comes while the processor reduces: the longer of the two counts.
+    /// MPI's operators leave the result where the right operand was, so that one may have to be copied first.
+    /// A rank reads slots of others while its processor reduces: only the longer of the two counts.
     fn reduce(&mut self, left: Region, right: Region, target: Region, own: u32, sizes: &Sizes) {
         let copies = copies_of_reduction(left, right, target);
         if copies > 0 {
@@ -305,7 +305,7 @@ impl<'job> Writer<'job> {
         let operands = if copies > 0 { &[left][..] } else { &[left, right] };
         let read = operands.iter().filter(|&&operand| is_of_others(operand, own)).count() * target.elements;
         self.note_read(read, sizes);
-        // Which one that is must not depend on how long the blocks are: programs serve for all.
+        // The choice must not depend on the length of blocks: programs serve several lengths.
         let (reading, reducing) = (self.machine.shared().byte_time, self.machine.processor.reduce_time);
         if read as f64 * reading.at(1.0) > target.elements as f64 * reducing.at(1.0) {
             self.since.read += read;
@@ -326,7 +326,7 @@ impl<'job> Writer<'job> {
         let Processor { copy_time, reduce_time, .. } = self.machine.processor;
         let shared = self.machine.shared();
         let Elements { copied, reduced, read, copied_singly } = std::mem::take(&mut self.since);
-        // What takes no time is left out, so that ranks are alike which differ in that alone.
+        // Work that takes no time is left out, so that ranks that differ only in such work are alike.
         let bytes = |elements: usize, time: ByteTime| {
             sizes.element.times(if time.is_none() { 0.0 } else { elements as f64 })
         };
@@ -343,7 +343,8 @@ impl<'job> Writer<'job> {
     }
 }
 
-/// The bounds of slots of which each rank has so many, for blocks of so many bytes, of which so many are in a slot at a time, if that is said.
+/// Returns the bounds of a rank's `slots` slots for blocks of up to `longest` bytes. `stripe` limits the
+/// bytes of a block in its slot, if set.
 pub fn slot_bounds(slots: usize, stripe: Option<usize>, longest: usize) -> SlotBounds {
     let most_stripes = (MOST_SLOTS_OF_STRIPES / slots).clamp(1, MOST_STRIPES);
     let least_slot = longest.div_ceil(most_stripes).next_multiple_of(CACHE_LINE);
@@ -354,7 +355,8 @@ pub fn slot_bounds(slots: usize, stripe: Option<usize>, longest: usize) -> SlotB
     }
 }
 
-/// Which stripe of a rank is being written down, how many banks of slots there are, and how many times each flag was raised.
+/// The stripe of a rank that is being written, the number of banks of slots, and how many times each flag was
+/// raised.
 struct Stripe {
     rank: u32,
     number: u32,
@@ -378,12 +380,12 @@ fn is_of_others(region: Region, own: u32) -> bool {
     matches!(region.memory, Memory::Buffer(Buffer::Shared(rank)) if rank != own)
 }
 
-/// Several regions as one: it does not matter here where elements lie.
+/// Returns several regions as one: it does not matter here where elements lie.
 fn together(region: Region, number: usize) -> Region {
     Region { elements: number * region.elements, ..region }
 }
 
-/// MPI's operators leave the result where the right operand was.
+/// Returns how many copies a reduction needs: MPI's operators leave the result where the right operand was.
 fn copies_of_reduction(left: Region, right: Region, target: Region) -> usize {
     match target {
         _ if target == right => 0,

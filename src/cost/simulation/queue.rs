@@ -1,33 +1,32 @@
-//! Events in the order of time.
+//! A queue of events in the order of time.
 //!
-//! A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990): as time does not go back, events need not be in order before it is
-//! their turn. Those of one time are.
+//! A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990): as time does not go back, it sorts events only when
+//! their time comes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens at some time.
+/// An event at some time.
 pub trait Timed: Ord {
-    /// Seconds, not negative. What is earlier is also less.
+    /// Seconds, not negative. An earlier event must also be less in its order.
     fn time(&self) -> f64;
 }
 
-/// What is yet to happen.
+/// Events that have yet to happen.
 pub struct Queue<Event> {
-    /// The bits of the time up to which all events are [`Queue::near`]. Bits are in the order of the times.
+    /// The bits of the time up to which all events are in [`Queue::near`]. Bits are in the order of the
+    /// times.
     reached: u64,
     near: BinaryHeap<Reverse<Event>>,
-    /// Later ones, by the highest bit in which their times differ from the one that is reached.
+    /// Later events, by the highest bit in which their times differ from `reached`.
     far: [Vec<Event>; u64::BITS as usize],
 }
 
 impl<Event: Timed> Queue<Event> {
-    /// Nothing.
     pub fn new() -> Self {
         Queue { reached: 0, near: BinaryHeap::new(), far: [const { Vec::new() }; u64::BITS as usize] }
     }
 
-    /// One more.
     pub fn push(&mut self, event: Event) {
         let time = event.time().to_bits();
         if time <= self.reached {
@@ -37,7 +36,7 @@ impl<Event: Timed> Queue<Event> {
         }
     }
 
-    /// Takes the least.
+    /// Takes the least event.
     pub fn pop(&mut self) -> Option<Event> {
         if self.near.is_empty() {
             let bucket = self.far.iter().position(|bucket| !bucket.is_empty())?;
@@ -45,7 +44,7 @@ impl<Event: Timed> Queue<Event> {
             let times = events.iter().map(|event| event.time().to_bits());
             self.reached = times.min().expect("the bucket is not empty");
             events.drain(..).for_each(|event| self.push(event));
-            // Its room is kept.
+            // Keeps the bucket's memory.
             self.far[bucket] = events;
         }
         self.near.pop().map(|Reverse(event)| event)
@@ -57,7 +56,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Microseconds, and what tells events of one time apart.
+    /// Microseconds, and a number that tells events of one time apart.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     struct Event(usize, usize);
 

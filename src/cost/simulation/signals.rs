@@ -1,4 +1,4 @@
-//! Flags that ranks of a node raise and wait for, and stripes that all of them end.
+//! Flags that ranks of a node raise and await, and ends of stripes that all of them reach.
 
 use super::SimulationError;
 use super::instant::Instant;
@@ -9,16 +9,17 @@ use std::collections::HashMap;
 
 /// The signals of all programs, numbered.
 pub struct Signals {
-    /// How many ranks give each: all of a node, if it is the end of a stripe, else one.
+    /// How many ranks give each signal: all of a node for the end of a stripe, otherwise one.
     givers: Vec<u32>,
-    /// What each rank gives, in the order of its program.
+    /// The numbers of the signals that each rank gives, in the order of its program.
     given: Vec<Vec<u32>>,
-    /// What each rank expects, in the order of its program.
+    /// The numbers of the signals that each rank expects, in the order of its program.
     expected: Vec<Vec<u32>>,
 }
 
 impl Signals {
-    /// Finds who gives what others expect. Fails if somebody expects what nobody gives, or what another node does.
+    /// Matches given with expected signals. Fails if a rank expects a signal that no rank gives, or a flag of
+    /// another node.
     pub fn new(programs: &[Program], symmetry: Symmetry, nodes: &Nodes) -> Result<Signals, SimulationError> {
         let mut numbers: HashMap<(u32, Signal), u32> = HashMap::new();
         let mut givers: Vec<u32> = Vec::new();
@@ -56,7 +57,8 @@ impl Signals {
     }
 }
 
-/// What tells a signal from all others: flags by who raises them, ends of stripes by their node.
+/// Returns the identity of a signal: of a flag by the rank that raises it, of the end of a stripe by its
+/// node.
 fn key(signal: Signal, symmetry: Symmetry, node: u32) -> (u32, Signal) {
     match signal {
         Signal::Flag { rank, stripe, slot, times } => {
@@ -71,13 +73,13 @@ fn key(signal: Signal, symmetry: Symmetry, node: u32) -> (u32, Signal) {
 /// Which signals have been given.
 pub struct Given<'job, T> {
     signals: &'job Signals,
-    /// How many ranks have yet to give each.
+    /// How many ranks have yet to give each signal.
     missing: Vec<u32>,
-    /// When the last rank so far gave each.
+    /// When the last rank so far gave each signal.
     times: Vec<T>,
     /// How many signals each rank has given, and has waited for.
     progress: Vec<(usize, usize)>,
-    /// Who waits for a signal.
+    /// The ranks that wait for each signal.
     waiting: HashMap<u32, Vec<usize>>,
 }
 
@@ -92,7 +94,7 @@ impl<'job, T: Instant> Given<'job, T> {
         }
     }
 
-    /// A rank gives its next signal: who need not wait for it any longer.
+    /// Notes that a rank gives its next signal. Returns the ranks that need not wait for it any longer.
     pub fn give(&mut self, rank: usize, time: T) -> Vec<usize> {
         let (given, _) = &mut self.progress[rank];
         let number = self.signals.given[rank][*given];
@@ -103,7 +105,8 @@ impl<'job, T: Instant> Given<'job, T> {
         if *missing == 0 { self.waiting.remove(&number).unwrap_or_default() } else { Vec::new() }
     }
 
-    /// When the next signal that a rank expects was given. If it is not, the rank waits.
+    /// Returns when the next signal that a rank expects was given. `None` if it is not given yet: the rank
+    /// then waits.
     pub fn expect(&mut self, rank: usize) -> Option<T> {
         let (_, expected) = &mut self.progress[rank];
         let number = self.signals.expected[rank][*expected];

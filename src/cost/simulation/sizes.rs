@@ -1,4 +1,4 @@
-//! How many bytes the blocks of a call have.
+//! The lengths of a call's blocks in a simulation.
 
 use crate::algorithms::{Collective, Problem};
 use crate::engine::{Binding, View};
@@ -6,28 +6,27 @@ use crate::schedule::Layout;
 use crate::selection::Measure;
 use std::hash::{Hash, Hasher};
 
-/// The lengths of blocks.
+/// Where a call's blocks are, and how long their elements are.
 pub struct Sizes {
-    /// Where blocks stand.
     pub binding: Binding,
-    /// Bytes of an element.
+    /// Bytes of one element.
     pub element: Amount,
 }
 
-/// How long the blocks of a call are.
+/// The lengths of blocks for which programs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// All as long as each other, whatever that is.
+    /// Equal blocks of any length.
     AnyOne,
-    /// The same, cut into stripes as blocks of so many bytes, a power of two, are.
+    /// Equal blocks of any length that are cut into stripes as blocks of so many bytes, a power of two, are.
     AnyLike(usize),
     /// As the engine cuts a call of so many bytes.
     Of(usize),
-    /// All of the mean length in a call of so many bytes.
+    /// Equal blocks of the mean length in a call of so many bytes.
     Mean(usize),
 }
 
-/// A number, of bytes or seconds, that is known or to be multiplied by the length of blocks.
+/// A number, of bytes or seconds: known, or to be multiplied by the length of blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     Known(f64),
@@ -42,7 +41,6 @@ pub struct Total {
 }
 
 impl Total {
-    /// One more.
     pub fn add(&mut self, amount: Amount) {
         match amount {
             Amount::Known(number) => self.known += number,
@@ -50,7 +48,7 @@ impl Total {
         }
     }
 
-    /// The number, if blocks have so many bytes.
+    /// Returns the sum for blocks of so many bytes.
     pub fn with(self, block_bytes: f64) -> f64 {
         self.known + self.for_each_byte * block_bytes
     }
@@ -64,7 +62,7 @@ impl Lengths {
 }
 
 impl Sizes {
-    /// The blocks of a call, of which a schedule has `blocks`.
+    /// Returns the blocks of a call; its schedule has `blocks` blocks.
     pub fn of(collective: Collective, problem: &Problem, blocks: usize, lengths: Lengths) -> Sizes {
         let parts = Sizes::parts(collective, problem, blocks);
         match lengths {
@@ -82,12 +80,12 @@ impl Sizes {
         }
     }
 
-    /// Blocks of so many bytes each, be it none.
+    /// Returns blocks of so many bytes each, which may be 0.
     pub fn each(bytes: usize) -> Sizes {
         Sizes::new(Layout::Uniform { elements: bytes })
     }
 
-    /// Into how many blocks a call's bytes are cut.
+    /// Returns into how many blocks a call's bytes are cut.
     pub fn parts(collective: Collective, problem: &Problem, blocks: usize) -> usize {
         match Measure::of(collective) {
             Measure::Vector => blocks,
@@ -102,7 +100,7 @@ impl Sizes {
     }
 }
 
-/// Numbers are no NaN, and no zero has a sign.
+/// No number is NaN, and no zero is negative.
 impl Eq for Amount {}
 
 impl Hash for Amount {
@@ -113,7 +111,6 @@ impl Hash for Amount {
 }
 
 impl Amount {
-    /// So many times as much.
     pub fn times(self, factor: f64) -> Amount {
         match self {
             Amount::Known(number) => Amount::Known(factor * number),
@@ -121,7 +118,7 @@ impl Amount {
         }
     }
 
-    /// The number, if blocks have so many bytes.
+    /// Returns the number for blocks of so many bytes.
     pub fn with(self, block_bytes: f64) -> f64 {
         match self {
             Amount::Known(number) => number,

@@ -1,41 +1,42 @@
-//! Programs that are all the same but for the names of the ranks, so that a few stand for all.
+//! Programs that are equal except for the numbers of ranks, so that a few stand for all.
 
 use super::program::{Program, Signal};
 use crate::random::Random;
 use std::collections::BTreeSet;
 
-/// How the program of rank r < `period` becomes that of r further on: every rank in it is moved by as much.
+/// Turns the program of rank r < `period` into that of a rank whole periods further on: every rank in it
+/// moves as far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symmetry {
     size: usize,
     period: usize,
     movement: Movement,
-    /// Whether slots bear the numbers of ranks, and are moved as these are.
+    /// Whether slots have the numbers of ranks, and move as ranks do.
     moves_slots: bool,
 }
 
-/// How a rank is moved by a multiple of the period.
+/// How a rank moves by a multiple of the period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Movement {
-    /// It is added, modulo the number of ranks.
+    /// Adds the multiple, modulo the number of ranks.
     Translation,
-    /// By exclusive or.
+    /// By exclusive or with the multiple.
     ExclusiveOr,
 }
 
-/// How many multiples of the period are sampled besides the powers of two.
+/// How many random multiples of the period are sampled besides near and far ones.
 const RANDOM_SHIFTS: usize = 8;
 
-/// Of a longer period so many ranks are sampled besides the first two and the last.
+/// How many random ranks of a longer period are sampled besides the first two and the last.
 const RANDOM_MEMBERS: usize = 2;
 
 impl Symmetry {
-    /// That of programs which need not be alike.
+    /// Each rank stands for itself alone: programs need not be alike.
     pub fn none(size: usize) -> Symmetry {
         Symmetry { size, period: size, movement: Movement::Translation, moves_slots: false }
     }
 
-    /// Those in which so many ranks stand for all.
+    /// Returns the symmetries in which the first `period` ranks stand for all.
     pub fn of_period(size: usize, period: usize) -> impl Iterator<Item = Symmetry> {
         let movements = [Movement::Translation, Movement::ExclusiveOr].into_iter();
         let all = movements.flat_map(move |movement| {
@@ -44,7 +45,8 @@ impl Symmetry {
         all.filter_map(Symmetry::checked).filter(|symmetry| symmetry.is_exact())
     }
 
-    /// The same with ranks standing for all that come in groups of so many; none, if these would not be fewer than all.
+    /// Returns the symmetry whose representatives are whole groups of `group` ranks; `None` if these would
+    /// not be fewer than all.
     pub fn coarser(self, group: usize) -> Option<Symmetry> {
         let period =
             if group.is_multiple_of(self.period) { group } else { group.saturating_mul(self.period) };
@@ -58,36 +60,36 @@ impl Symmetry {
         is_possible.then_some(self)
     }
 
-    /// How many ranks stand for all.
+    /// Returns how many ranks stand for all.
     pub fn period(self) -> usize {
         self.period
     }
 
-    /// How many ranks there are.
     pub fn size(self) -> usize {
         self.size
     }
 
-    /// For how many ranks each of them stands.
+    /// Returns for how many ranks each representative stands, rounded down.
     fn copies(self) -> usize {
         self.size / self.period
     }
 
-    /// Whether all ranks that one stands for do the same. Else the last node has fewer ranks than the others, and is taken to be like them.
+    /// Whether the period divides the number of ranks. Otherwise the last node has fewer ranks than the
+    /// others, and is treated as if it were full.
     pub fn is_exact(self) -> bool {
         self.size.is_multiple_of(self.period)
     }
 
-    /// The rank that stands for a rank.
+    /// Returns the rank that stands for a rank.
     pub fn representative(self, rank: usize) -> usize {
         rank % self.period
     }
 
-    /// The rank that stands for the target of a message, and which rank the source is to that one.
+    /// Returns the rank that stands for the target of a message, and the source as that rank sees it.
     pub fn seen_by_target(self, source: usize, target: usize) -> (usize, usize) {
         match self.movement {
-            // Towards the target the shorter way around, so that ranks which do the same have targets as far away also where the last node is
-            // not full.
+            // Moves to the target the shorter way around. Ranks that do the same then have targets equally
+            // far away, even if the last node is not full.
             Movement::Translation => {
                 let forward = (target + self.size - source) % self.size;
                 let backward = self.size - forward;
@@ -101,7 +103,7 @@ impl Symmetry {
         }
     }
 
-    /// Which rank `source` is to the one that stands for `target`, if that takes the place of `target`.
+    /// Returns which rank `source` becomes when the rank that stands for `target` takes its place.
     pub fn seen_from(self, target: usize, source: usize) -> usize {
         let shift = target - self.representative(target);
         match self.movement {
@@ -110,13 +112,13 @@ impl Symmetry {
         }
     }
 
-    /// Which slot a slot is to the rank that stands for `target`, if that takes the place of `target`.
+    /// Returns which slot a slot becomes when the rank that stands for `target` takes its place.
     pub fn slot_seen_from(self, target: usize, slot: u32) -> u32 {
         let is_moved = self.moves_slots && (slot as usize) < self.size;
         if is_moved { self.seen_from(target, slot as usize) as u32 } else { slot }
     }
 
-    /// The pairs of ranks for which a pair stands.
+    /// Returns the pairs of ranks for which a pair stands.
     pub fn moved(self, rank: usize, peer: usize) -> impl Iterator<Item = (usize, usize)> {
         let shifts = (0..self.size).step_by(self.period).filter(move |shift| rank + shift < self.size);
         shifts.map(move |shift| match self.movement {
@@ -125,7 +127,7 @@ impl Symmetry {
         })
     }
 
-    /// Some multiples of the period, near ones and far ones.
+    /// Returns some multiples of the period, near ones and far ones.
     pub(super) fn sample(self) -> Vec<usize> {
         let copies = self.copies();
         let near_and_far = (0..copies.ilog2() + 1).map(|bit| 1 << bit).flat_map(|near| [near, copies - near]);
@@ -138,13 +140,14 @@ impl Symmetry {
             .collect()
     }
 
-    /// All of them but 0.
+    /// Returns all multiples of the period but 0.
     #[cfg(test)]
     pub fn every_shift(self) -> Vec<usize> {
         (self.period..self.size).step_by(self.period).collect()
     }
 
-    /// Some of the ranks that stand for all: whole nodes of ranks do the same or hardly any of them.
+    /// Returns some of the ranks that stand for all. Few suffice: whole nodes of ranks do the same, or hardly
+    /// any rank does.
     pub(super) fn sample_of_members(self) -> Vec<usize> {
         let mut random = Random(self.period as u64);
         let anywhere = (0..RANDOM_MEMBERS).map(|_| random.below(self.period));
@@ -152,12 +155,12 @@ impl Symmetry {
         members.into_iter().filter(|&member| member < self.period).collect()
     }
 
-    /// Whether the programs of a sample of ranks are what those of the first ranks say.
+    /// Whether the programs of a sample of ranks equal those of the first ranks, moved.
     pub fn holds(self, program: impl Fn(usize) -> Program) -> bool {
         self.holds_of(self.sample_of_members(), self.sample(), program)
     }
 
-    /// The same of these of the first ranks, moved by these shifts.
+    /// As [`Symmetry::holds`], for these of the first ranks and these shifts.
     pub(super) fn holds_of(
         self,
         members: Vec<usize>,
@@ -170,7 +173,7 @@ impl Symmetry {
         })
     }
 
-    /// Whether a program, that of `rank`, is the one that stands for it.
+    /// Whether `program`, that of `rank`, equals `model` after the ranks have been moved.
     fn is_moved(self, model: &Program, mut program: Program, rank: usize) -> bool {
         for post in &mut program.posts {
             post.peer = self.seen_from(rank, post.peer as usize) as u32;

@@ -11,14 +11,14 @@ use crate::algorithms::{Problem, REGISTRY, Reason, Requirement};
 use crate::cost::{ByteTime, Groups, Link, Port, Processor, Shared};
 use crate::schedule::{Buffer, Builder, Schedule, Step};
 
-/// Exact numbers, so that times can be compared for equality.
+/// Powers of two give exact times, which can be compared for equality.
 const ALPHA: f64 = 64.0;
 const BETA: f64 = 2.0;
 
 /// Bytes of a block of hand-written programs.
 const BYTES: usize = 8;
 
-/// Carries out programs that are written rank by rank, over one block for each rank.
+/// Carries out the programs that `write` writes, over one block for each rank.
 fn carried_out(
     size: usize,
     machine: &Machine,
@@ -75,7 +75,7 @@ fn hockney() -> Machine {
     Machine::hockney(ALPHA, BETA, 0.0)
 }
 
-/// The same with another link between nodes.
+/// As [`hockney`], with another link between nodes.
 fn with_link(change: impl Fn(Link) -> Link) -> Machine {
     Machine { between: change(hockney().between), ..hockney() }
 }
@@ -116,13 +116,13 @@ fn a_gap_separates_messages_but_does_not_delay_one() {
 fn overhead_takes_the_processor_of_both_sides() {
     let machine = with_link(|link| Link { overhead: 5.0, ..link });
     assert_eq!(times(2, &machine, ping), [5.0 + 16.0, 5.0 + 80.0 + 5.0]);
-    // Rank 0 handles what arrived first while the second arrives: at 85 and at 101.
+    // Rank 0 handles the first message while the second arrives: at 85 and at 101.
     let gather = |rank: usize, program: &mut Builder| match rank {
         0 => (1..3).for_each(|source| receive(program, source)),
         _ => send(program, 0),
     };
     assert_eq!(times(3, &machine, gather)[0], 101.0 + 5.0);
-    // Two that arrive at once, through no port in no time, are handled one after the other.
+    // Two messages that arrive at once, through no port in no time, are handled one after the other.
     let machine = with_link(|link| Link { overhead: 5.0, byte_time: 0.0.into(), ..link });
     assert_eq!(times(3, &machine, gather)[0], 5.0 + 64.0 + 2.0 * 5.0);
 }
@@ -144,7 +144,7 @@ fn a_long_message_asks_first_and_waits_for_its_receiver() {
     // Rank 1 copies until 800.
     assert_eq!(times(2, &with_limit(8), late), [16.0, 800.0]);
     assert_eq!(times(2, &with_limit(7), late), [800.0 + 64.0 + 16.0, 800.0 + 64.0 + 80.0]);
-    // There and back again before the message.
+    // A request to the receiver and its answer travel before the message.
     assert_eq!(times(2, &with_limit(7), ping), [128.0 + 16.0, 3.0 * 64.0 + 16.0]);
 }
 
@@ -158,7 +158,7 @@ fn messages_in_packets_share_a_port() {
         _ => receive(program, 0),
     };
     assert_eq!(times(3, &machine, scatter), [32.0, 64.0 + 24.0, 64.0 + 32.0]);
-    // Where they enter as well: the first rank to be heard of waits for both.
+    // They take turns entering as well, so the first message is complete only shortly before the second.
     let gather = |rank: usize, program: &mut Builder| match rank {
         0 => {
             receive(program, 1);
@@ -186,7 +186,7 @@ fn messages_in_one_direction_have_their_own_latency_and_bandwidth() {
     let machine = hockney().unidirectional(40.0, 1.0);
     assert_eq!(times(2, &machine, ping), [8.0, 48.0]);
     assert_eq!(times(2, &machine, exchange), [80.0, 80.0]);
-    // Ranks 1 and 2 each do both in one round.
+    // Ranks 1 and 2 each send and receive in one round.
     let chain = |rank: usize, program: &mut Builder| {
         if rank > 0 {
             receive(program, rank - 1);
@@ -216,7 +216,7 @@ fn messages_of_a_node_wait_for_what_all_of_them_share() {
 fn ranks_of_a_node_share_its_port_but_not_among_themselves() {
     let two_levels =
         Machine { ranks_per_node: 2, within: Link { latency: 10.0, ..hockney().within }, ..hockney() };
-    // To the rank of the other node with the same number.
+    // With the rank of the same number on the other node.
     let across = |rank: usize, program: &mut Builder| {
         receive(program, (rank + 2) % 4);
         send(program, (rank + 2) % 4);
@@ -248,7 +248,7 @@ fn copies_and_reductions_take_the_processor() {
             program.reduce(Buffer::Send.block(0), Buffer::Scratch.block(0), target.block(0));
         })
     };
-    // MPI leaves the result in the right operand.
+    // MPI leaves the result in the right operand; another target needs copies.
     assert_eq!(reduced_into(Buffer::Scratch), [24.0]);
     assert_eq!(reduced_into(Buffer::Recv), [24.0 + 8.0]);
     assert_eq!(reduced_into(Buffer::Send), [24.0 + 16.0]);
@@ -287,7 +287,7 @@ fn broadcast(rank: usize, program: &mut Builder) {
 #[test]
 fn what_is_published_is_seen_and_read_by_all_at_once() {
     let found = carried_out_with(&schedules(4, broadcast), 8, &sharing()).unwrap();
-    // Written for 1, on its way for 16, read for 2.
+    // Written in 1, under way for 16, read in 2.
     assert_eq!(found.ranks, [1.0, 19.0, 19.0, 19.0]);
     assert_eq!(found.rounds, [17.0]);
     assert_eq!(found.shared, Traffic { messages: 3, bytes: 24.0 });
@@ -314,7 +314,7 @@ fn flags_go_from_rank_to_rank() {
         }
         program.publish(Buffer::Recv.block(0), 0);
     };
-    // 16 and a copy of another's slot and one of the rank's own memory.
+    // Each rank waits 16 for a flag, then copies a slot of another rank in 2 and its own block in 1.
     let expected = [1.0, 1.0 + 19.0, 1.0 + 38.0, 1.0 + 57.0];
     assert_eq!(carried_out_with(&schedules(4, relayed), 8, &sharing()).unwrap().ranks, expected);
 }
@@ -348,13 +348,13 @@ fn a_reduction_takes_the_longer_of_reading_and_reducing() {
         Machine { processor: Processor { reduce_time: 0.0625.into(), ..slow.processor }, ..slow.clone() };
     assert_eq!([0, 1].map(|others| reduced(&slow, Buffer::Scratch, others)), [4.0, 4.0]);
     assert_eq!([0, 1].map(|others| reduced(&fast, Buffer::Scratch, others)), [0.5, 2.0]);
-    // Into a third buffer the right operand is copied first.
+    // For a third buffer, the right operand is copied first.
     assert_eq!([0, 1, 2].map(|others| reduced(&fast, Buffer::Recv, others)), [1.5, 3.0, 4.0]);
 }
 
 #[test]
 fn flags_and_messages_go_together() {
-    // Rank 1 tells rank 2 by a message what it was told by a flag.
+    // Rank 1 sends rank 2 a message with what it learned by a flag.
     let two_nodes = Machine { ranks_per_node: 2, ..sharing() };
     let write = |rank: usize, program: &mut Builder| match rank {
         0 => program.publish(Buffer::Send.block(0), 0),
@@ -381,18 +381,18 @@ fn flags_and_messages_go_together() {
 
 #[test]
 fn long_blocks_go_in_stripes_through_four_banks() {
-    // Of 1 MiB each: a rank writes it in 2^17, another one reads it in 2^18.
+    // Stripes of 1 MiB: a rank writes one in 2^17, another one reads it in 2^18.
     let (written, read) = ((1 << 17) as f64, (1 << 18) as f64);
     let time =
         |stripes: usize| carried_out_with(&schedules(2, broadcast), stripes << 20, &sharing()).unwrap().ranks;
     let readings = |stripes: f64| written + 16.0 + stripes * read;
     assert_eq!(time(1), [written, readings(1.0)]);
     assert_eq!(time(4), [4.0 * written, readings(4.0)]);
-    // The writer has written four before it could wait for the first to be read by all, but then it waits.
+    // The writer fills four banks. By then the first has been read; later the writer has to wait.
     assert_eq!(time(5), [5.0 * written, readings(5.0)]);
     assert_eq!(time(8), [readings(4.0) + 16.0 + written, readings(8.0)]);
     let found = carried_out_with(&schedules(2, broadcast), 8 << 20, &sharing()).unwrap();
-    // Who writes slots waits for the end of four stripes, besides.
+    // The writer also waits for the ends of four stripes.
     assert_eq!(found.shared, Traffic { messages: 8 + 4, bytes: f64::from(8 << 20) });
 }
 
@@ -444,7 +444,7 @@ fn segments_of_a_block_are_written_while_others_are_read() {
         let simulation = Simulation::new(Bcast, shared, &Problem::new(4), &sharing()).unwrap();
         simulation.in_stripes(stripe).predict(1 << 10).unwrap().time()
     };
-    // Written in 128 and read in 256, whole or a quarter of it at a time.
+    // Written in 128 and read in 256, whole or in quarters.
     assert_eq!(price(None), 128.0 + 16.0 + 256.0);
     assert_eq!(price(Some(256)), 32.0 + 16.0 + 256.0);
 }
@@ -505,7 +505,7 @@ fn deadlocks_and_lost_messages_are_errors() {
     assert_eq!(error, SimulationError::Deadlock { rank: 0 });
 }
 
-/// What a registered algorithm takes.
+/// Returns the time of a registered algorithm.
 fn time_of(collective: Collective, name: &str, problem: &Problem, bytes: usize, machine: &Machine) -> f64 {
     let algorithm = collective.algorithm(name).unwrap();
     simulate(collective, algorithm, problem, bytes, machine).unwrap().time()
@@ -547,10 +547,10 @@ fn hockney_times_are_those_of_the_textbooks() {
 fn vectors_are_cut_as_the_engine_cuts_them() {
     let ring = Allreduce.algorithm("ring").unwrap();
     let predict = |size, bytes| simulate(Allreduce, ring, &Problem::new(size), bytes, &hockney()).unwrap();
-    // Every byte passes all ranks twice but for two of them. Blocks of 3, 3, 2, 3, 2 bytes.
+    // Every byte is sent 2 · 4 times, in blocks of 3, 3, 2, 3, 2 bytes.
     let uneven = predict(5, 13);
     assert_eq!(uneven.between, Traffic { messages: 5 * 8, bytes: 2.0 * 4.0 * 13.0 });
-    // Empty blocks stay away: here the only one that is not makes its way round.
+    // Empty blocks are not sent: the only other block goes around.
     assert_eq!(predict(5, 1).between, Traffic { messages: 8, bytes: 8.0 });
     assert_eq!(predict(5, 1).time(), 8.0 * (ALPHA + BETA));
     let nothing = predict(5, 0);
@@ -643,7 +643,7 @@ fn the_observer_is_told_of_both_stages() {
     assert!(seen.iter().all(|progress| progress.done < progress.total));
 }
 
-/// A case that is to take seconds; says how long it took.
+/// Checks that a case takes seconds only, and prints how many.
 fn assert_quick(collective: Collective, name: &str, problem: Problem, bytes: usize) {
     let (start, machine) =
         (std::time::Instant::now(), Machine { ranks_per_node: 32, ..Machine::hockney(1e-6, 1e-10, 1e-10) });
@@ -709,7 +709,7 @@ fn messages_between_groups_are_longer_under_way() {
     assert_eq!(recursive_doubling(4, 8, &grouped(Some(&[0, 1, 2, 3]))), 2.0 * (step + 16.0));
 }
 
-/// In a ring each block crosses every border once, so that the mean counts.
+/// In a ring each block crosses every border between groups once, so that the mean counts.
 #[test]
 fn groups_hold_where_few_ranks_stand_for_all() {
     let machine = with_link(|link| Link { group_latency: 16.0, ..link });
@@ -750,7 +750,7 @@ fn scratch_memory_takes_time_where_it_is_not_kept() {
     }
 }
 
-/// What a rank's time consists of is all of it, and each part is what the machine says.
+/// The parts of a rank's time add up to it, and each part is what the machine says.
 #[test]
 fn times_are_explained() {
     let processor = Processor { reduce_time: 0.5.into(), copy_time: 0.25.into(), ..Processor::default() };

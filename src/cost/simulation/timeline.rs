@@ -1,6 +1,6 @@
 //! What each rank does when.
 //!
-//! A rank's processor works or waits, and besides its ports carry messages.
+//! A rank's processor works or waits; meanwhile its ports carry messages.
 
 use super::Prediction;
 use super::charge::Charge;
@@ -13,18 +13,16 @@ use super::program::Direction;
 pub struct Timeline {
     /// When all ranks are done.
     pub seconds: f64,
-    /// What each rank does, in the order of beginnings. Spans of work and waiting follow each other until the rank is done.
+    /// The spans of each rank, sorted by start. Spans of work and waiting follow each other until the rank is
+    /// done.
     pub ranks: Vec<Vec<Span>>,
 }
 
-/// From when to when a rank does something, in seconds.
+/// An activity of a rank and its time, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// When it begins.
     pub start: f64,
-    /// When it ends.
     pub end: f64,
-    /// What the rank does.
     pub activity: Activity,
 }
 
@@ -35,38 +33,38 @@ pub enum Activity {
     Send {
         /// The receiver.
         peer: usize,
-        /// Of these packets.
+        /// Bytes of these packets.
         bytes: f64,
     },
     /// A message, or some packets of it, enters through the receiver's port.
     Receive {
         /// The sender.
         peer: usize,
-        /// Of these packets.
+        /// Bytes of these packets.
         bytes: f64,
     },
     /// The processor copies, reduces, reads in slots, or handles a message.
     Work,
-    /// The rank has nothing to do before something is there.
+    /// The rank is idle until something that it needs is there.
     Wait,
 }
 
-/// Is told what happens in a simulation.
+/// Records what happens in a simulation.
 pub trait Recorder {
-    /// What it knows moments by.
+    /// How the recorder represents moments.
     type Instant: Instant;
 
-    /// A moment so long after another one, because of something that takes time.
+    /// Returns the moment `seconds` after `instant`; `charge` is what takes that time.
     fn after(&mut self, instant: Self::Instant, charge: Charge, seconds: f64) -> Self::Instant;
 
-    /// A rank has worked or waited, if the span is not empty.
+    /// Records that a rank has worked or waited, if the span is not empty.
     fn spent(&mut self, _rank: usize, _span: Span) {}
 
-    /// A packet passes the port of a post.
+    /// Records that a packet passes the port of a post.
     fn passes(&mut self, _post: usize, _start: f64, _end: f64) {}
 }
 
-/// Nobody wants to know.
+/// Records nothing.
 impl Recorder for () {
     type Instant = f64;
 
@@ -75,7 +73,7 @@ impl Recorder for () {
     }
 }
 
-/// What happened, in the order of each rank and post.
+/// What happened, by rank and by post.
 pub struct Records {
     /// When each rank worked or waited.
     spent: Vec<Vec<Span>>,
@@ -83,7 +81,7 @@ pub struct Records {
     passages: Vec<Vec<Passage>>,
 }
 
-/// Packets of one message that pass a port, each directly behind the one before.
+/// Packets of one message that pass a port without a gap.
 #[derive(Clone)]
 struct Passage {
     start: f64,
@@ -99,7 +97,7 @@ impl Records {
         }
     }
 
-    /// What each rank did when, after a run with blocks of known lengths.
+    /// Returns what each rank did when. The run must have had blocks of known lengths.
     pub fn timeline(self, network: &Network, prediction: &Prediction) -> Timeline {
         let mut ranks = self.spent;
         for (post, passages) in network.ends.iter().zip(&self.passages) {
@@ -144,8 +142,8 @@ impl Recorder for Records {
     }
 }
 
-/// How far apart, in parts of the time, the end of a packet and the beginning of the next may be if that follows directly: sums of the
-/// same times in another order.
+/// The largest relative difference between the end of a packet and the start of one that follows directly:
+/// both are sums of the same times in another order.
 const ROUNDING: f64 = 1e-12;
 
 #[cfg(test)]
@@ -158,10 +156,11 @@ mod tests {
     use crate::verify::problems;
     use Activity::{Receive, Send, Wait, Work};
 
-    /// Exact numbers, so that times can be compared for equality.
+    /// Bytes that give exact times, which can be compared for equality.
     const BYTES: usize = 240;
 
-    /// Several ranks on a node, and one; the first has everything that a machine can have.
+    /// Machines with several ranks on a node, and with one. Several ranks have shared memory, overhead, gap
+    /// and packets.
     fn machines() -> [Machine; 3] {
         let hockney = Machine::hockney(64.0, 2.0, 0.5);
         let link = Link { overhead: 1.0, gap: 10.0, eager_limit: 20, packet: 8, ..hockney.between };
@@ -190,7 +189,7 @@ mod tests {
         Simulation::new(algorithm.contract(), algorithm, problem, machine).unwrap().timeline(bytes).unwrap()
     }
 
-    /// Every algorithm on every machine that it can serve, and what was predicted.
+    /// Calls `check` for every algorithm on every machine that it can serve, with its prediction.
     fn for_each_sample(check: impl Fn(&Timeline, &Prediction, &str)) {
         for algorithm in REGISTRY {
             for size in [5, 8] {
@@ -224,7 +223,7 @@ mod tests {
         });
     }
 
-    /// Where blocks have a mean length, which is no whole number of bytes.
+    /// On more than 32 ranks, blocks have the mean length, which here is no whole number of bytes.
     #[test]
     fn many_ranks_are_done_when_it_is_predicted() {
         for name in ["circulant", "binary_blocks", "ring"] {
@@ -241,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Where the same programs serve blocks of several lengths that go through slots in equal stripes, and where none do.
+    /// Some of these blocks share programs, as they pass slots in equal stripes; others do not.
     #[test]
     fn blocks_in_slots_are_done_when_it_is_predicted() {
         for (collective, name) in [(Allgather, "shared_leaders"), (Allreduce, "shared_multi_leaders")] {

@@ -1,4 +1,4 @@
-//! How much data each buffer of a call has, and where its blocks are.
+//! How much data each buffer of a call has, and where the blocks of the buffer are.
 
 use super::{ElementBytes, View};
 use crate::schedule::Layout;
@@ -9,12 +9,11 @@ use std::sync::Arc;
 pub enum Counts {
     /// One count: of the whole vector, or of each block.
     One {
-        /// Elements.
         count: usize,
         /// Bytes of data in an element.
         bytes: usize,
     },
-    /// A count for each rank's or neighbour's block, and where it starts.
+    /// A count and a place for each rank's or neighbour's block.
     Each {
         /// Offset and number of elements of each block.
         places: Arc<[(usize, usize)]>,
@@ -29,10 +28,10 @@ pub enum Counts {
 }
 
 impl Counts {
-    /// A buffer that the call does not have.
+    /// The counts of a buffer that the call does not have.
     pub const NONE: Counts = Counts::One { count: 0, bytes: 0 };
 
-    /// The same data counted in bytes. A buffer that the call does not have stays one.
+    /// Returns the same data counted in bytes. [`Counts::NONE`] stays so.
     pub fn in_bytes(&self) -> Counts {
         match self {
             none if *none == Counts::NONE => Counts::NONE,
@@ -45,7 +44,7 @@ impl Counts {
         }
     }
 
-    /// The same data counted in bytes, each block directly behind the one before.
+    /// Returns the same data counted in bytes, each block directly behind the previous one.
     pub fn in_packed_bytes(&self) -> Counts {
         let Counts::Each { places, bytes } = self else { return self.in_bytes() };
         let place = |end: &mut usize, &(_, elements): &(usize, usize)| {
@@ -56,7 +55,7 @@ impl Counts {
         Counts::Each { places: places.iter().scan(0, place).collect(), bytes: 1 }
     }
 
-    /// Bytes of data in an element, where all elements have the same datatype; else 0.
+    /// Returns the bytes of data in an element, or 0 if blocks have different datatypes.
     pub fn element_bytes(&self) -> usize {
         match self {
             Counts::One { bytes, .. } | Counts::Each { bytes, .. } => *bytes,
@@ -64,7 +63,7 @@ impl Counts {
         }
     }
 
-    /// One of several blocks by itself; `None` where only a vector, or blocks of one length, are known.
+    /// Returns one of several blocks by itself; `None` if only a vector, or blocks of one length, are known.
     pub fn block(&self, block: usize) -> Option<Counts> {
         match self {
             Counts::Each { places, bytes } => Some(Counts::One { count: places[block].1, bytes: *bytes }),
@@ -72,7 +71,7 @@ impl Counts {
         }
     }
 
-    /// Bytes of data altogether; of one block, where all have the same count.
+    /// Returns the bytes of data in the vector or in all blocks; if all blocks have the same count, in one.
     pub fn bytes(&self) -> usize {
         match self {
             Counts::One { count, bytes } => count * bytes,
@@ -80,7 +79,7 @@ impl Counts {
         }
     }
 
-    /// Bytes of data of each block, or of the vector.
+    /// Returns the bytes of data in each block, or in the vector.
     fn block_bytes(&self) -> Vec<usize> {
         match self {
             Counts::One { count, bytes } => vec![count * bytes],
@@ -89,7 +88,7 @@ impl Counts {
         }
     }
 
-    /// The view of the caller's buffer.
+    /// Returns the view of the caller's buffer.
     pub(super) fn view(&self, layout: impl FnOnce(usize) -> Layout) -> View {
         match self {
             Counts::One { count, bytes } => View::new(layout(*count), *bytes),
@@ -100,7 +99,7 @@ impl Counts {
         }
     }
 
-    /// The view of scratch memory that holds copies of the blocks, in elements of the same datatype.
+    /// Returns the view of scratch memory that holds copies of the blocks, in elements of the same datatype.
     pub(super) fn copies(&self, layout: impl FnOnce(usize) -> Layout) -> View {
         match self {
             Counts::Each { places, bytes } => {
@@ -110,7 +109,7 @@ impl Counts {
         }
     }
 
-    /// The view of scratch memory that holds the data of the blocks as bytes, without gaps.
+    /// Returns the view of scratch memory that holds the data of the blocks as bytes, without gaps.
     pub(super) fn packed(&self) -> View {
         let layout = match self.block_bytes()[..] {
             [elements] => Layout::Uniform { elements },

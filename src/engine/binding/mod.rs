@@ -1,4 +1,4 @@
-//! Which elements the blocks of a schedule stand for, in one call.
+//! The elements that the blocks of a schedule stand for in one call.
 
 mod counts;
 mod one_group;
@@ -14,26 +14,25 @@ use crate::schedule::{Buffer, Layout, Run, SlotKind, Strided};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How one buffer is seen: its blocks in elements, its elements in bytes of data.
+/// How a call sees one buffer: the elements of its blocks, and the bytes of data of its elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// From blocks to elements.
+    /// Maps blocks to elements.
     pub layout: Layout,
-    /// How many bytes elements have.
     pub bytes: ElementBytes,
 }
 
-/// Bytes of data of an element, gaps not counted.
+/// Bytes of data in an element, without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ElementBytes {
-    /// The same for all.
+    /// All elements have this many.
     Each(usize),
-    /// Element by element: where each block has a datatype of its own, a block is an element.
+    /// The bytes of each element. If each block has a datatype of its own, a block is one element.
     Listed(Arc<[usize]>),
 }
 
 impl View {
-    /// A view of elements that all have the same bytes of data.
+    /// Returns a view of elements that all have the same bytes of data.
     pub fn new(layout: Layout, element_bytes: usize) -> View {
         View { layout, bytes: ElementBytes::Each(element_bytes) }
     }
@@ -52,44 +51,42 @@ impl View {
     }
 }
 
-/// The views of the three buffers. Blocks that meet in a message or a reduction hold the same number of bytes, whatever
-/// elements those are; so do those that meet in a copy, unless one of them is a block of bytes in scratch memory.
+/// The views of the three buffers. Counterparts in a message or a reduction have the same number of bytes, whatever
+/// their elements. So do counterparts in a copy, unless one of them is a block of bytes in scratch memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// The send buffer.
     pub send: View,
-    /// The receive buffer.
     pub recv: View,
-    /// The scratch memory.
     pub scratch: View,
-    /// What slots hold. Where they lie together, they are laid out as scratch memory; otherwise a region in slots begins with the number of
-    /// its slot.
+    /// What slots hold. If slots lie together, their layout is that of scratch memory. Otherwise a region in
+    /// slots has its slot's number as its offset.
     pub slot_kind: SlotKind,
 }
 
 impl Binding {
-    /// These views; slots lie apart.
+    /// Returns a binding of these views, with slots that lie apart.
     pub fn new(send: View, recv: View, scratch: View) -> Binding {
         Binding { send, recv, scratch, slot_kind: SlotKind::Apart }
     }
 
-    /// All buffers seen alike.
+    /// Returns a binding that sees all buffers alike.
     pub fn uniform(view: View) -> Binding {
         Binding::new(view.clone(), view.clone(), view)
     }
 
-    /// Bytes of data of a run.
+    /// Returns the bytes of data of a run.
     pub fn bytes(&self, run: Run) -> usize {
         self.pieces(run).map(|piece| piece.bytes).sum()
     }
 
-    /// The elements of a run, as far as they lie together, with their bytes of data; what has none is left out.
+    /// Returns the contiguous pieces of a run. Pieces without data are left out.
     pub fn pieces(&self, run: Run) -> impl Iterator<Item = Piece> {
         let view = self.view(run.buffer);
         view.layout.ranges(run.indices()).filter_map(move |range| view.piece(run.buffer, range))
     }
 
-    /// The pieces of runs that lie equally far apart. Where blocks are alike, so do the elements.
+    /// Returns the pieces of equally spaced runs. If blocks are alike: those of the first run, with rows that
+    /// repeat them.
     pub fn in_rows(&self, runs: Strided) -> impl Iterator<Item = (Piece, Rows<1>)> {
         let view = self.view(runs.buffer());
         let even = match (&view.layout, &view.bytes) {
@@ -104,14 +101,15 @@ impl Binding {
         (0..first).flat_map(move |number| self.pieces(runs.run(number))).map(move |piece| (piece, rows))
     }
 
-    /// The elements of a block with their bytes of data; none, if it has none.
+    /// Returns the elements of a block, or `None` if the block has no data.
     pub fn piece(&self, buffer: Buffer, block: usize) -> Option<Piece> {
         let view = self.view(buffer);
         view.piece(buffer, view.layout.block(block))
     }
 
-    /// Runs of equally many blocks as parallel pieces: whole where each run lies together, else block by block. Padded
-    /// blocks may have more bytes than their counterparts, but none has fewer then: if the whole has as many, so has each.
+    /// Returns the parallel pieces of runs of equally many blocks: whole runs if each is contiguous,
+    /// otherwise block by block. A padded block may have more bytes than its counterparts, never fewer. So if
+    /// whole runs have equal bytes, so have blocks.
     pub fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> impl Iterator<Item = [Piece; N]> {
         let lie_apart = !self.are_slots_together() && runs.iter().any(|run| is_in_slots(*run));
         let whole = if lie_apart { None } else { self.whole(runs) };
@@ -120,7 +118,8 @@ impl Binding {
         whole.into_iter().flatten().chain(blocks.filter_map(move |index| self.parallel_blocks(runs, index)))
     }
 
-    /// The runs as one piece each, if each lies together; without data there is nothing to be done.
+    /// Returns each run as one piece, if all are contiguous with equal bytes. The inner `None` means that
+    /// they have no data.
     fn whole<const N: usize>(&self, runs: [Run; N]) -> Option<Option<[Piece; N]>> {
         let firsts = runs.map(|run| {
             let mut pieces = self.pieces(run);
@@ -131,7 +130,7 @@ impl Binding {
         is_whole.then(|| together(firsts.map(|(first, _)| first)))
     }
 
-    /// The blocks of the runs that have a number, counted from the first one of each.
+    /// Returns block `index` of each run, counted from the run's first block.
     fn parallel_blocks<const N: usize>(&self, runs: [Run; N], index: usize) -> Option<[Piece; N]> {
         let block = |run: Run| run.first as usize + index;
         let known = runs.into_iter().find(|run| !is_in_slots(*run)).expect("a slot meets other memory");
@@ -142,7 +141,8 @@ impl Binding {
         }))
     }
 
-    /// What a slot holds is known from what it meets: as many elements as there are in scratch memory.
+    /// Returns the piece in a slot. Its counterpart `met` gives its bytes; it has as many elements as they
+    /// have in scratch.
     fn piece_in_slots(&self, buffer: Buffer, slot: usize, met: Piece) -> Piece {
         let elements = match &self.scratch.bytes {
             ElementBytes::Each(bytes) => met.bytes / (*bytes).max(1),
@@ -156,7 +156,7 @@ impl Binding {
         self.slot_kind == SlotKind::Together
     }
 
-    /// The view of a buffer; of slots, if they lie together.
+    /// Returns the view of a buffer. Slots have a view only if they lie together.
     pub(super) fn view(&self, buffer: Buffer) -> &View {
         match buffer {
             Buffer::Send => &self.send,
@@ -168,12 +168,11 @@ impl Binding {
     }
 }
 
-/// A region and its bytes of data, at least one.
+/// A region that has data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The region.
     pub region: Region,
-    /// Its bytes of data.
+    /// Bytes of data, at least one.
     pub bytes: usize,
 }
 
@@ -181,7 +180,7 @@ fn is_in_slots(run: Run) -> bool {
     matches!(run.buffer, Buffer::Shared(_))
 }
 
-/// The pieces, if all of them have data.
+/// Returns the pieces if all of them have data.
 fn together<const N: usize>(pieces: [Option<Piece>; N]) -> Option<[Piece; N]> {
     pieces.iter().all(Option::is_some).then(|| pieces.map(|piece| piece.expect("all are there")))
 }

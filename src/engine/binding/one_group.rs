@@ -1,4 +1,4 @@
-//! From a collective's arguments to the elements of its blocks.
+//! Maps the blocks of a collective to elements, by the arguments of the call.
 
 use super::{Binding, Counts, View};
 use crate::algorithms::Collective;

@@ -1,15 +1,15 @@
-//! The same on an inter-communicator, as a rank sees it whose own group has the lower numbers.
+//! Maps blocks to elements on an inter-communicator, for a rank whose own group has the lower numbers.
 //!
-//! What a rank passes for the other group's ranks are the blocks from number `local` on. Of its own group it knows the
-//! lengths of the blocks that all ranks of the group have alike.
+//! Blocks of the other group's ranks have numbers from `local` on. Of its own group's blocks, a rank knows
+//! the lengths only if all of them are equal.
 
 use super::{Binding, Counts, View};
 use crate::algorithms::Collective;
 use crate::schedule::Layout;
 
-/// Binds the blocks of a collective's schedule, of which there are `blocks`, on one of the `local` ranks of a group
-/// that faces one of `remote`. The counts at a reduce-scatter's send buffer are those by which the result for the
-/// rank's own group is cut.
+/// Binds the blocks of a collective's schedule, of which there are `blocks`, on one of the `local` ranks of a
+/// group. The other group has `remote` ranks. In a reduce-scatter, the counts of the send buffer are those by
+/// which the result for the rank's own group is cut.
 pub fn bind(
     collective: Collective,
     rank: usize,
@@ -23,7 +23,7 @@ pub fn bind(
         let View { layout, bytes } = counts.view(|elements| Layout::Uniform { elements });
         View { layout: Layout::Shifted { by: local, layout: Box::new(layout) }, bytes }
     };
-    // As bytes, each as long as the rank's own.
+    // These blocks are bytes, and each is as long as the rank's own block.
     let of_own_group = |own: &Counts| {
         let lengths = vec![own.bytes(); local].into_iter().chain(vec![0; remote]);
         View::new(Layout::packed(lengths), 1)
@@ -52,7 +52,7 @@ pub fn bind(
         Collective::ReduceScatter | Collective::ReduceScatterBlock => {
             let (lengths, bytes) = cut_of_own_group(send, local);
             let total = lengths.iter().sum();
-            // Of the other group's blocks only their sum is known: the first one stands for all.
+            // Of the other group's blocks only the total is known, so the first block holds all of it.
             let vector = [total].into_iter().chain(vec![0; remote - 1]);
             Binding::new(
                 View::new(Layout::Single { block: local, elements: total }, bytes),
@@ -63,7 +63,7 @@ pub fn bind(
     }
 }
 
-/// Elements of the block of each rank of the own group, and bytes of an element.
+/// Returns the elements of each block of the own group, and the bytes of an element.
 fn cut_of_own_group(counts: &Counts, local: usize) -> (Vec<usize>, usize) {
     match counts {
         Counts::One { count, bytes } => (vec![*count; local], *bytes),

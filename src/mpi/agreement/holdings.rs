@@ -1,5 +1,5 @@
-//! What all ranks of a communicator must hold alike, for else they would choose different algorithms and wait for each
-//! other for ever. Each rank publishes a text about what it holds, and compares it with that of one other rank.
+//! What all ranks of a communicator must hold alike, so that they choose the same algorithms and do not hang. Each
+//! rank publishes a text about what it holds, and compares it with the text of one other rank.
 
 use crate::algorithms::{Parameter, compiled};
 use crate::hash::hash;
@@ -8,24 +8,23 @@ use crate::mpi::parameters::registered;
 use crate::mpi::shim::bindings::rustcoll_shim_switches;
 use std::ffi::CStr;
 
-/// The rules that are compiled in.
 const BUILT_IN_RULES: &str = include_str!("../../../selection-rules/default.toml");
 
-/// Of what a rank holds of one kind, others are shown so many characters at most.
+/// The most characters of a thing's `shown` text that a rank publishes.
 const MOST_SHOWN: usize = 500;
 
-/// What must be alike, in the order of the lines that are published.
+/// What must be equal on all ranks, in the order of the lines of the published text.
 const THINGS: [&str; 4] = ["builds", "priorities", "parameters", "rules or schedule files"];
 
-/// What a rank holds of one thing.
+/// What a rank holds of one of the `THINGS`.
 struct Holding {
-    /// All that counts.
+    /// The text that ranks compare, by its digest.
     content: String,
-    /// The same for people.
+    /// The text for users.
     shown: String,
 }
 
-/// What this rank holds of each thing. The priority is that on communicators whose info keys do not name the component.
+/// Returns what this rank holds. `priority`: on communicators whose info keys do not name the component.
 fn holdings(priority: Option<i32>) -> [Holding; THINGS.len()] {
     let priority = priority.map_or("off, for it is not asked for here".to_owned(), |it| it.to_string());
     let set = [registered::shaping(), switches()];
@@ -38,14 +37,14 @@ fn holdings(priority: Option<i32>) -> [Holding; THINGS.len()] {
     ]
 }
 
-/// The switches that the shim reads itself.
+/// Returns the switches that are on, of those that the shim reads itself and that must be equal on all ranks.
 fn switches() -> String {
     // SAFETY: the shim returns a C string that lives as long as the process.
     unsafe { CStr::from_ptr(rustcoll_shim_switches()) }.to_string_lossy().into_owned()
 }
 
-/// The schedule files and the rules that hold, and for people why others do not. The names of files do not count: hosts may keep the same
-/// file in different places.
+/// Returns the schedule files and rules in force; `shown` also says why others were left out. `content` has no file
+/// names, because hosts may keep the same file in different places.
 fn rules(Collected { sources, faults, .. }: &Collected) -> Holding {
     let digest = |source: &Source| format!("{:016x}", hash(&source.content));
     let content = sources.iter().map(|source| match source.is_file {
@@ -68,7 +67,7 @@ fn or_default(given: &str) -> String {
     if given.is_empty() { "all as by default".into() } else { given.into() }
 }
 
-/// All of a build that choices and messages depend on, but for its code.
+/// Returns the properties of the build, apart from its code, on which choices and messages depend.
 fn build() -> String {
     let algorithms = compiled().map(|algorithm| {
         let parameters: Vec<_> =
@@ -85,7 +84,7 @@ fn build() -> String {
     whole.join("\n")
 }
 
-/// What is published: for each thing a line of its digest and the thing itself, cut.
+/// Returns the text to publish: for each thing a line with the digest of `content`, and `shown`, cut.
 pub fn published(priority: Option<i32>) -> String {
     let line = |Holding { content, shown, .. }: Holding| {
         let shown: String = shown.replace('\n', " ").chars().take(MOST_SHOWN).collect();
@@ -97,16 +96,14 @@ pub fn published(priority: Option<i32>) -> String {
 /// What differs between two ranks, and what each of them holds of it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What differs.
+    /// One of the `THINGS`, or `components` if the other rank published nothing.
     pub what: &'static str,
-    /// What the one rank holds.
     pub own: String,
-    /// What the other one holds.
     pub other: String,
 }
 
-/// The first difference between this rank's published text and another's, which may be that of another build. A rank
-/// that has published none does not take part.
+/// Returns the first difference between this rank's published text and that of another rank, possibly of another
+/// build. `other` is `None` if that rank published no text and so does not take part.
 pub fn difference(own: &str, other: Option<&str>) -> Option<Difference> {
     let Some(other) = other else {
         let (own, other) = ("it runs".into(), "it is missing, or declined to run".into());

@@ -1,4 +1,4 @@
-//! What all ranks must hold alike, and whether the component serves a communicator at all.
+//! Compares what all ranks must hold alike, and decides whether the component serves a communicator.
 
 pub mod holdings;
 pub mod priority;

@@ -1,15 +1,15 @@
-//! When the component takes part in a communicator, and how strongly.
+//! Decides whether the component takes part in a communicator, and with which priority.
 
-/// Above tuned (30), han (35) and inter (40), below self (75) and cuda (78), which copies the operands of reductions out of
-/// device memory before it calls the component below.
+/// The priority of a component that the user names: above tuned (30), han (35) and inter (40), below self (75) and
+/// cuda (78). The component cuda copies reduction operands out of device memory before it calls the component below.
 const ACTIVE: i32 = 60;
 
-/// The lowest that MPI accepts: enough where an info key puts the component first.
+/// The lowest priority that MPI accepts. It suffices where an info key puts the component first.
 const LOWEST: i32 = 0;
 
-/// Priority on a communicator; `None` to stay away.
+/// Returns the component's priority on a communicator, or `None` to stay away.
 ///
-/// * `given`: the parameter `coll_rustcoll_priority`, if the user set it, or else what a rule file asks for.
+/// * `given`: the parameter `coll_rustcoll_priority`, if the user set it, otherwise that of a rule file.
 /// * `components`: the parameter `coll`, a list of components, or of excluded ones after a `^`.
 /// * `preference`: the communicator's info key `ompi_comm_coll_preference`, a list that may end with excluded ones.
 pub fn priority(given: Option<i32>, components: Option<&str>, preference: Option<&str>) -> Option<i32> {

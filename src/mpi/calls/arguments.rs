@@ -14,28 +14,27 @@ pub struct Side {
     base: *mut u8,
     datatype: rustcoll_datatype,
     blocks: Option<Box<[Block]>>,
-    /// Its counts.
     pub counts: Counts,
 }
 
 impl Side {
-    /// A buffer that the call does not have.
+    /// Returns the side of a buffer that the call does not have.
     pub fn none() -> Side {
         Side { base: ptr::null_mut(), datatype: bytes(), blocks: None, counts: Counts::NONE }
     }
 
-    /// So many elements of a datatype.
+    /// Returns a buffer of `count` elements of a datatype.
     pub fn elements(base: *mut u8, count: usize, datatype: rustcoll_datatype) -> Side {
         let counts = Counts::One { count, bytes: datatype.size };
         Side { base, datatype, blocks: None, counts }
     }
 
-    /// Bytes of the data of a side, packed at an address.
+    /// Returns the same data as bytes without gaps, at another address.
     pub fn packed(&self, base: *mut u8) -> Side {
         Side { base, datatype: bytes(), blocks: None, counts: self.counts.in_packed_bytes() }
     }
 
-    /// Address, number and datatype of some elements; where each block is an element, of those in one block.
+    /// Like `span_from`, as address, number of elements and datatype.
     #[inline]
     pub fn elements_at(&self, offset: usize, elements: usize) -> (*mut u8, usize, &rustcoll_datatype) {
         match &self.blocks {
@@ -49,7 +48,7 @@ impl Side {
         }
     }
 
-    /// The datatype of its elements.
+    /// The datatype of the elements; bytes where each block has a datatype of its own.
     pub fn datatype(&self) -> &rustcoll_datatype {
         &self.datatype
     }
@@ -59,12 +58,12 @@ impl Side {
         self.counts == Counts::NONE
     }
 
-    /// So many elements from its start, whatever the counts say.
+    /// Returns the first `elements` elements, whatever the counts say.
     pub fn span(&self, elements: usize) -> Span {
         Span { address: self.base, elements, datatype: self.datatype }
     }
 
-    /// Its data. What has one count is so many blocks of that length.
+    /// Returns the spans that hold data. A buffer with one count has `blocks` blocks of that length.
     pub fn spans(&self, blocks: usize) -> Vec<Span> {
         let mut spans = match (&self.blocks, &self.counts) {
             (Some(each), _) => each.iter().map(|block| block.span(self.base)).collect(),
@@ -78,30 +77,30 @@ impl Side {
         spans
     }
 
-    /// So many elements from one on; where each block is an element, those of one block.
+    /// Returns `elements` elements from `offset` on; where each block has a datatype of its own, block `offset`.
     pub fn span_from(&self, offset: usize, elements: usize) -> Span {
         let (address, elements, &datatype) = self.elements_at(offset, elements);
         Span { address, elements, datatype }
     }
 
-    /// Its address.
+    /// The address from which offsets count. With negative displacements it is below the caller's address.
     pub fn base(&self) -> *mut u8 {
         self.base
     }
 
-    /// The same counts elsewhere.
+    /// Moves the side to another address; its counts stay.
     pub fn move_to(&mut self, base: *mut u8) {
         self.base = base;
     }
 
-    /// The data as plain bytes, if elements have no gaps.
+    /// Returns the data as plain bytes, if the elements have no gaps.
     pub fn as_bytes(&self) -> Option<Side> {
         let data = self.base.wrapping_offset(self.datatype.true_lb);
         (self.datatype.contiguous != 0).then(|| Side::elements(data, self.counts.bytes(), bytes()))
     }
 
     fn has_negative_count(&self) -> bool {
-        // They are the caller's signed numbers, widened.
+        // The counts are the caller's signed numbers, cast to unsigned ones.
         let is_negative = |count: usize| count > isize::MAX as usize;
         match (&self.blocks, &self.counts) {
             (Some(blocks), _) => blocks.iter().any(|block| is_negative(block.count)),
@@ -112,13 +111,13 @@ impl Side {
     }
 
     /// # Safety
-    /// The side comes from the shim: its pointers are NULL or point to what they say, for so many blocks.
+    /// The side comes from the shim. Its pointers are NULL or valid, and its arrays have `blocks` elements.
     #[inline]
     unsafe fn read(side: &rustcoll_side, blocks: usize) -> Side {
         let base = side.buffer.cast_mut().cast::<u8>();
         // SAFETY: by this function's contract.
         unsafe {
-            // What most calls are, and every short one that is to be fast.
+            // Most calls are of this form, and so is every short call that must be fast.
             if !side.datatype.is_null() && side.counts.values.is_null() {
                 return Side::elements(base, side.count, *side.datatype);
             }
@@ -145,7 +144,7 @@ impl Side {
         Side::placed(base, counts, &starts.collect::<Vec<_>>(), datatype)
     }
 
-    /// Displacements may be negative; the address is moved so that offsets are not.
+    /// Displacements may be negative. The base address is lowered so that offsets are not.
     fn placed(base: *mut u8, counts: &[isize], displacements: &[isize], datatype: rustcoll_datatype) -> Side {
         let lowest = displacements.iter().copied().min().unwrap_or(0).min(0);
         let place =
@@ -156,7 +155,7 @@ impl Side {
     }
 
     /// # Safety
-    /// As for [`Side::read`]; the side has counts, displacements in bytes, and datatypes.
+    /// As for [`Side::read`]; the side has `number` counts, displacements in bytes, and datatypes.
     unsafe fn of_blocks(base: *mut u8, side: &rustcoll_side, number: usize) -> Side {
         // SAFETY: by this function's contract.
         let (counts, displacements) =
@@ -173,7 +172,7 @@ impl Side {
     }
 }
 
-/// A handle as the shim knows it.
+/// Returns a handle as the shim knows it: an address, even if MPI's handles are ints.
 ///
 /// # Safety
 /// The array is the shim's and holds a handle at the index.
@@ -188,13 +187,13 @@ pub unsafe fn handle(handles: rustcoll_handles, index: usize) -> *const c_void {
 }
 
 /// # Safety
-/// The array is the shim's and holds so many numbers; one of none may be NULL.
+/// The array is the shim's and holds `length` numbers. If `length` is 0 it may be NULL.
 unsafe fn numbers(numbers: rustcoll_numbers, length: usize) -> Vec<isize> {
     // SAFETY: by this function's contract.
     (0..length).map(|index| unsafe { number(numbers, index) }).collect()
 }
 
-/// A number, whatever its width.
+/// Returns a number of an array of `int` or `ptrdiff_t`.
 ///
 /// # Safety
 /// The array is the shim's and holds a number at the index.
@@ -208,24 +207,20 @@ pub unsafe fn number(numbers: rustcoll_numbers, index: usize) -> isize {
     }
 }
 
-/// What the ranks of a barrier send each other; never written.
+/// The byte that the ranks of a barrier send each other; never written.
 static TOKEN: u8 = 0;
 
-/// A call's arguments.
 pub struct Arguments {
-    /// The collective.
     pub collective: Collective,
-    /// Whether the input stands where the result goes, at this rank.
+    /// Whether this rank passed `MPI_IN_PLACE`: its input is where the result goes.
     pub in_place: bool,
     /// The root, 0 where there is none.
     pub root: usize,
     /// Whether it is a call on an inter-communicator.
     has_two_groups: bool,
-    /// The send buffer.
     pub send: Side,
-    /// The receive buffer.
     pub recv: Side,
-    /// The operator; one that is never applied, where nothing is reduced.
+    /// The operator. Collectives that reduce nothing have an operator that is never applied.
     pub operator: rustcoll_operator,
 }
 
@@ -233,7 +228,7 @@ const NO_OPERATOR: rustcoll_operator =
     rustcoll_operator { handle: ptr::null(), commutative: 1, predefined: 1 };
 
 impl Arguments {
-    /// An allgather in place of so many bytes from each rank, for the component's own use.
+    /// Returns an in-place allgather of `count` bytes from each rank, for the component's own use.
     pub fn allgather(all: *mut u8, count: usize) -> Arguments {
         Arguments {
             collective: Collective::Allgather,
@@ -246,7 +241,7 @@ impl Arguments {
         }
     }
 
-    /// A broadcast of so many bytes, for the component's own use.
+    /// Returns a broadcast of `count` bytes, for the component's own use.
     pub fn bcast(data: *mut u8, count: usize, root: usize) -> Arguments {
         Arguments {
             collective: Collective::Bcast,
@@ -256,10 +251,10 @@ impl Arguments {
         }
     }
 
-    /// Reads what the shim hands over.
+    /// Reads a call as the shim hands it over.
     ///
     /// # Safety
-    /// The call comes from the shim, and its send and its receive buffer have so many blocks, where each has a count.
+    /// The call comes from the shim. Where blocks have a count each, it has `sent` and `received` blocks.
     pub unsafe fn read(
         call: &rustcoll_call,
         (sent, received): (usize, usize),
@@ -279,7 +274,7 @@ impl Arguments {
             }
         };
         match arguments.collective {
-            // Ranks may describe the same data by different counts and datatypes: what can be is seen as bytes.
+            // Ranks may describe the same data differently, so data without gaps are counted in bytes.
             Collective::Bcast => {
                 if let Some(plain) = arguments.recv.as_bytes() {
                     arguments.recv = plain;
@@ -294,7 +289,7 @@ impl Arguments {
         arguments
     }
 
-    /// Those of the first stage of a call whose ranks tell each other lengths: one buffer of 64-bit numbers.
+    /// Returns the first stage of a call whose ranks exchange lengths: a maximum over `count` 64-bit numbers in place.
     pub fn of_numbers(numbers: *mut u64, count: usize) -> Arguments {
         Arguments {
             collective: Collective::Allreduce,
@@ -307,7 +302,7 @@ impl Arguments {
         }
     }
 
-    /// MPI describes the whole vector of a reduce-scatter at its receive buffer, of which a rank's result is but a part.
+    /// Makes the whole vector, described at the receive buffer, the send side. `own`: elements of the result.
     fn split_result(&mut self, own: usize) {
         let input = if self.in_place { self.recv.base } else { self.send.base };
         let result = Side::elements(self.recv.base, own, self.recv.datatype);
@@ -315,7 +310,7 @@ impl Arguments {
         self.send.move_to(input);
     }
 
-    /// Elements of the input that is copied before the call: the result of a reduce-scatter in place would overwrite it.
+    /// Returns the elements of input to copy before the call: a reduce-scatter in place would overwrite them.
     pub fn copied_input(&self, size: usize) -> usize {
         match self.collective {
             Collective::ReduceScatter | Collective::ReduceScatterBlock if self.in_place => {
@@ -325,7 +320,7 @@ impl Arguments {
         }
     }
 
-    /// Elements of the whole input of a reduce-scatter.
+    /// Returns the elements of the whole input of a reduce-scatter.
     fn input_elements(&self, size: usize) -> usize {
         match &self.send.counts {
             Counts::Each { places, .. } => places.iter().map(|(_, elements)| elements).sum(),
@@ -339,7 +334,7 @@ impl Arguments {
         self.recv.datatype.contiguous == 0
     }
 
-    /// What is illegal among so many ranks, as an MPI error: MPI lets some of it through even where it checks arguments.
+    /// Fails for a root beyond `ranks` or a negative count. Even an MPI that checks arguments lets some through.
     pub fn check(&self, ranks: usize) -> Result<(), Error> {
         match () {
             _ if self.root >= ranks => Err(RUSTCOLL_ERR_ROOT),
@@ -348,8 +343,8 @@ impl Arguments {
         }
     }
 
-    /// What rules measure a call by: bytes of the vector, of a block, or of all blocks together where their counts
-    /// differ. 0 where there is no measure.
+    /// Returns the bytes by which rules measure the call: of the vector, of a block, or of all blocks together where
+    /// their counts differ. 0 if the call has no measure.
     pub fn measured_bytes(&self) -> usize {
         let known = |first: &Side, second: &Side| {
             if first.is_none() { second.counts.bytes() } else { first.counts.bytes() }
@@ -363,7 +358,7 @@ impl Arguments {
         }
     }
 
-    /// Bytes of data: the measure, or where there is none those that this rank sends, or if it sends none receives.
+    /// Returns the bytes of data: the measure, or without one what this rank sends, or receives if it sends none.
     pub fn bytes(&self) -> usize {
         match self.send.counts.bytes() {
             _ if self.collective == Collective::Barrier => 0,
@@ -373,24 +368,24 @@ impl Arguments {
         }
     }
 
-    /// What an element of the send buffer is, or of the other one, if the call has no send buffer.
+    /// Returns the datatype of the send buffer, or of the receive buffer if the call has no send buffer.
     pub fn element(&self) -> &rustcoll_datatype {
         if self.send.is_none() { self.recv.datatype() } else { self.send.datatype() }
     }
 
-    /// Bytes from one element of the operator's datatype to the next.
+    /// Bytes from one reduced element to the next: the longer of its extent and true extent.
     pub fn extent(&self) -> usize {
         let datatype = self.element();
         datatype.extent.unsigned_abs().max(datatype.true_extent)
     }
 
-    /// Whether the measure says that there is nothing to do, on any rank.
+    /// Whether the measure says that no rank has anything to do.
     pub fn is_empty(&self) -> bool {
         self.is_measured() && self.measured_bytes() == 0
     }
 
-    /// Whether all ranks know the same measure. Where each knows its own counts only, there is none; nor where the two
-    /// directions of a collective between groups may differ, or the root's group is not told any counts.
+    /// Whether all ranks know the same measure. They do not where each rank knows its own counts only. Between groups
+    /// they do not where the two directions may differ, or where the root's group knows no counts.
     fn is_measured(&self) -> bool {
         let measure = match self.has_two_groups {
             true => Measure::between_groups(self.collective),
@@ -400,7 +395,7 @@ impl Arguments {
     }
 }
 
-/// The shim's numbers of the collectives are their places in Rust's list.
+/// The shim numbers the collectives in the order of Rust's list.
 const _: () = {
     assert!(Collective::ALL.len() as u32 == rustcoll_collective_RUSTCOLL_COLLECTIVES);
     assert!(Collective::Allgather as u32 == rustcoll_collective_RUSTCOLL_ALLGATHER);

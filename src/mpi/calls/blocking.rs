@@ -1,4 +1,4 @@
-//! Collectives that block. A repeated call is looked up once and begins; any other is decided, and remembered.
+//! Blocking collectives. A repeated call is looked up once and begins. Other calls are decided and remembered.
 
 use super::arguments::Arguments;
 use super::communicator::Communicator;
@@ -27,32 +27,32 @@ use std::ffi::c_int;
 use std::mem;
 use std::sync::Arc;
 
-/// What belongs to the collective that blocks.
+/// The state that only the blocking collective of a communicator uses. At most one runs at a time.
 pub struct Blocking {
     work: Work,
-    /// What the ranks of this node share, once a call has wanted it and all could have it.
+    /// The lane of this node's shared memory for blocking calls, from the first call that uses slots.
     segment: Option<Segment>,
     calls: Calls,
-    /// The calls of the other kind: while an algorithm calls other collectives, those that are not its own, and else its own.
+    /// The calls set aside: the user's while an algorithm calls other collectives, otherwise an algorithm's.
     other_calls: Calls,
     /// The error after which this rank and others may disagree about which messages are under way.
     broken_by: Option<transport::Error>,
-    /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
+    /// Unfinished calls, `None` if not watched. There may be several: the component below may call others.
     under_way: Vec<Option<(Arc<Subject>, Timing)>>,
-    /// Which calls are timed, if anybody wants to know of calls.
+    /// Chooses the calls that are timed; made when the first call is watched.
     sampler: Option<Sampler>,
 }
 
-/// The calls that block, of the user and those that these bring about.
+/// Remembered blocking calls: those that algorithms make, or all others.
 #[derive(Default)]
 struct Calls {
     jobs: Jobs,
-    /// Whether an algorithm that calls other collectives makes these calls. They may not be served by such an algorithm.
+    /// Whether an algorithm that calls other collectives makes these calls. No such algorithm may serve them.
     are_inner: bool,
 }
 
 impl Calls {
-    /// Remembers how a call was served, if the same one is served so again.
+    /// Remembers how a call was served, if that may hold for the next same call.
     ///
     /// # Safety
     /// The call comes from the shim, on the communicator whose calls these are.
@@ -65,7 +65,6 @@ impl Calls {
 }
 
 impl Blocking {
-    /// No call yet.
     pub fn new() -> Blocking {
         Blocking {
             work: Work::new(),
@@ -80,10 +79,10 @@ impl Blocking {
 }
 
 impl Communicator {
-    /// Runs a collective that blocks: an MPI error code, or [`RUSTCOLL_BELOW`].
+    /// Runs a blocking collective. Returns an MPI error code, or [`RUSTCOLL_BELOW`].
     ///
     /// # Safety
-    /// The call comes from the shim, and no other collective that blocks runs on this communicator.
+    /// The call comes from the shim, and no other blocking collective runs on this communicator.
     #[inline]
     pub unsafe fn run(&self, call: &rustcoll_call) -> c_int {
         let values = Settings::ALL[call.collective as usize].values();
@@ -101,8 +100,8 @@ impl Communicator {
         }
     }
 
-    /// Runs a call that repeats one that is remembered: an MPI error code, or [`RUSTCOLL_BELOW`]; `None` if it does not, or if it was not
-    /// watched before and is now, or if its buffers may lie on a device.
+    /// Like `run`, for a call that repeats a remembered one. `None`: `run_anew` must run it, because it is no
+    /// repetition, its job was remembered unwatched and is watched now, or its buffers may lie on a device.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -113,7 +112,7 @@ impl Communicator {
         values: &Values,
     ) -> Option<c_int> {
         let settings = &Settings::ALL[call.collective as usize];
-        // SAFETY: by this function's contract nobody else uses it, here and below.
+        // SAFETY: by this function's contract nobody else uses the blocking state, here and below.
         unsafe {
             let Blocking { work, segment, calls, under_way, sampler, .. } = &mut *self.blocking.get();
             if self.may_lie_on_a_device(call) {
@@ -151,7 +150,7 @@ impl Communicator {
         }
     }
 
-    /// What is to be found out of a call, which began at that time or begins now.
+    /// Returns what to measure of a call, which began at `start` or begins now.
     fn timing(
         &self,
         sampler: &mut Option<Sampler>,
@@ -168,7 +167,7 @@ impl Communicator {
         sampler.next(subject, start, is_rooted && call.root as usize == self.group.rank)
     }
 
-    /// Runs a call that is not a repetition, of which somebody wants to know, or whose buffers lie on a device.
+    /// Decides and runs a call that `run_again` did not run.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -186,7 +185,7 @@ impl Communicator {
         unsafe {
             let decide = || guarded(Err(Refusal::Error(RUSTCOLL_ERR_INTERN)), || self.decide(call, values));
             let mut decided = decide();
-            // First the nodes, then what they share, then the times of what was tried.
+            // The ranks may have to exchange nodes, shared memory, and times of tried calls, in this order.
             for _ in 0..3 {
                 let Err(Refusal::Missing(missing)) = decided else { break };
                 if let Err(error) = self.exchange(missing) {
@@ -204,7 +203,7 @@ impl Communicator {
         }
     }
 
-    /// Reads a call's arguments and decides who serves it; and when that began, if anybody wants to know.
+    /// Reads a call's arguments and decides who serves it. Also returns when that began, if calls are watched.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -226,17 +225,17 @@ impl Communicator {
         }
     }
 
-    /// Has all ranks do what they must do first.
+    /// Takes part in what all ranks must do before they can decide.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
     unsafe fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
         match missing {
             Missing::Nodes => {
-                // The ranks exchange without the lock: progress meanwhile may plan calls that do not block.
+                // The ranks exchange without the lock, because progress may plan non-blocking calls meanwhile.
                 let nodes = self.teller(tag(Collective::Allgather)).nodes()?;
                 self.planning().note_nodes(nodes);
-                // Calls that were decided without the nodes may be decided otherwise now, and not all ranks remember the same ones.
+                // Known nodes may change decisions, and ranks remember different calls, so forget all.
                 // SAFETY: by this function's contract nobody else uses it.
                 let Blocking { calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
                 calls.jobs.clear();
@@ -262,7 +261,7 @@ impl Communicator {
         }
     }
 
-    /// Has a call served as was decided: an MPI error code, or [`RUSTCOLL_BELOW`]. Whoever is below knows devices.
+    /// Like `serve`, on host copies of buffers that lie on a device. The component below knows devices itself.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -291,7 +290,7 @@ impl Communicator {
         }
     }
 
-    /// Has a call served as was decided: an MPI error code, or [`RUSTCOLL_BELOW`]. Remembers the call.
+    /// Serves a call as decided and remembers it. Returns an MPI error code, or [`RUSTCOLL_BELOW`].
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -360,7 +359,7 @@ impl Communicator {
         }
     }
 
-    /// Carries a job out by messages: an MPI error code.
+    /// Carries out a job's transfer. Returns an MPI error code.
     #[inline]
     fn carry_out(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
         let Some(transfer) = &mut job.transfer else { return RUSTCOLL_ERR_INTERN };
@@ -372,7 +371,7 @@ impl Communicator {
         transport::status(ended)
     }
 
-    /// The same, and notes how long it took if it is one of those that are tried.
+    /// Like `carry_out`, but also notes the time if the call tries an algorithm.
     fn carry_out_timed(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
         let Lasting::Tried(kind) = job.planned.lasting else { return self.carry_out(job, work, segment) };
         let start = watch::now();
@@ -381,7 +380,7 @@ impl Communicator {
         status
     }
 
-    /// The status of a call that was carried out.
+    /// Returns the status of a call that was carried out. An error not of its data breaks off (see `break_off`).
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -395,8 +394,8 @@ impl Communicator {
         }
     }
 
-    /// Notes that this rank failed in a call that other ranks may have carried out: what they sent would meet the next call, so there
-    /// is none. Returns the error.
+    /// Notes that this rank failed in a call that other ranks may have carried out. Their messages would meet the next
+    /// call, so this rank refuses all later ones. Returns `error`, or MPI's own error if MPI reports a failure.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -404,13 +403,13 @@ impl Communicator {
     unsafe fn break_off(&self, call: &rustcoll_call, error: transport::Error) -> transport::Error {
         // SAFETY: by this function's contract nobody else uses it.
         let Blocking { calls, other_calls, broken_by, .. } = unsafe { &mut *self.blocking.get() };
-        // So that every later call is looked at anew.
+        // So every later call goes to `run_anew`, where it fails.
         calls.jobs.clear();
         other_calls.jobs.clear();
         // SAFETY: the handle is this communicator's.
         let failure = unsafe { rustcoll_shim_failure(self.handle) };
         if failure != RUSTCOLL_SUCCESS {
-            // Whatever a transfer's error was. Users who go on after failures get it from MPI.
+            // MPI's error replaces the transfer's, because users who go on after failures expect MPI's.
             return *broken_by.insert(failure);
         }
         if broken_by.replace(error).is_none() {
@@ -432,8 +431,8 @@ impl Communicator {
         }
     }
 
-    /// Carries out an algorithm that calls others: an MPI error code. These calls come back here, so that nothing may be held
-    /// meanwhile of what belongs to the collective that blocks.
+    /// Carries out an algorithm that calls other collectives. Returns an MPI error code. The inner calls come back to
+    /// this communicator, so nothing of [`Blocking`] may be borrowed meanwhile.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -450,7 +449,7 @@ impl Communicator {
         transport::status(ended)
     }
 
-    /// Notes that the call has ended that began last, of those that have not ended yet.
+    /// Notes that a call has ended: the one that began last, of those that have not ended yet.
     ///
     /// # Safety
     /// As for [`Communicator::run`].

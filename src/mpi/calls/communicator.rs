@@ -1,4 +1,4 @@
-//! What is kept for a communicator, and who serves its calls.
+//! The state of a communicator, and the decision who serves its calls.
 
 use super::arguments::Arguments;
 use super::blocking::Blocking;
@@ -30,30 +30,30 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// A communicator's state.
 ///
-/// MPI runs at most one collective that blocks on a communicator at a time. But others may be prepared meanwhile, from
-/// within the progress that the blocking one makes or by another thread: duplicating a communicator does so.
+/// MPI runs at most one blocking collective on a communicator at a time. But other collectives may be prepared
+/// meanwhile, by another thread or from within the blocking one's progress: duplicating a communicator does so.
 pub struct Communicator {
     pub(super) handle: *const c_void,
-    /// The handle of the communicator that reaches the own group of an inter-communicator; else the same.
+    /// On an inter-communicator, the handle that reaches the own group; otherwise `handle`.
     own_group: *const c_void,
     pub(super) group: Group,
     /// How log lines begin.
     pub(super) name: Arc<str>,
     pub(super) below: rustcoll_below,
-    /// This rank's neighbours. MPI adds a topology to a communicator that is complete in all else.
+    /// This rank's neighbours, read at first use: MPI adds a topology after everything else of a communicator.
     topology: OnceLock<Topology>,
-    /// What the neighbours of all ranks have in common, once the ranks have looked for it.
+    /// The stencil that the neighbours of all ranks have in common, once the ranks have looked for one.
     stencil: OnceLock<Result<Option<Arc<Stencil>>, Error>>,
     planning: Mutex<Planning>,
-    /// Calls that do not block: those that are started at once, and persistent ones.
+    /// Remembered calls: non-blocking ones at 0, persistent ones at 1.
     pub(super) overlapping: Mutex<[Jobs; 2]>,
-    /// What the ranks of this node share.
+    /// The shared memory of this node's ranks.
     pub(super) lanes: Arc<Lanes>,
     pub(super) blocking: UnsafeCell<Blocking>,
 }
 
 impl Communicator {
-    /// State of a new communicator, and of the one that reaches its own group.
+    /// Returns the state of a new communicator. `own_group`: the handle that reaches its own group.
     pub fn new(
         [handle, own_group]: [*const c_void; 2],
         group: Group,
@@ -78,12 +78,12 @@ impl Communicator {
         }
     }
 
-    /// The handle that the shim knows it by.
+    /// The handle by which the shim knows the communicator.
     pub fn handle(&self) -> *const c_void {
         self.handle
     }
 
-    /// Where a collective runs under a tag, and under another one within the own group of an inter-communicator.
+    /// Returns where messages go: between groups under `tag`, within the own group under `own_group_tag`.
     pub(super) fn channel(&self, tag: c_int, own_group_tag: c_int) -> Channel {
         Channel {
             own: Route { communicator: self.own_group, tag: own_group_tag },
@@ -92,13 +92,13 @@ impl Communicator {
         }
     }
 
-    /// Where a collective runs that blocks.
+    /// Returns where a blocking collective's messages go.
     pub(super) fn channel_of(&self, collective: Collective) -> Channel {
         let tag = tag(collective);
         self.channel(tag, tag)
     }
 
-    /// How the ranks tell each other something under a tag.
+    /// Returns the means by which the ranks exchange numbers under a tag.
     pub(super) fn teller(&self, tag: c_int) -> Teller {
         Teller { name: Arc::clone(&self.name), group: self.group, channel: self.channel(tag, tag) }
     }
@@ -112,14 +112,14 @@ impl Communicator {
         self.lanes.find(begin, |geometry| self.planning().note_memory(geometry))
     }
 
-    /// How many blocks the send and the receive buffer of a call have, where each block has a count.
+    /// Returns how many blocks the send and the receive buffer of a call have, if each block has a count.
     pub(super) fn blocks(&self, collective: Collective) -> (usize, usize) {
         match collective.cut() {
             Cut::Edges => {
                 let neighbours = self.topology().graph.neighbours(self.group.rank);
                 (neighbours.outdegree, neighbours.indegree)
             }
-            // How the result for its own group is cut is all that a rank knows of a reduce-scatter between groups.
+            // In a reduce-scatter between groups, a rank knows only how the result for its own group is cut.
             _ if collective == Collective::ReduceScatter => (self.group.size, self.group.size),
             Cut::Pairs | Cut::Ranks | Cut::Vector => (self.group.partners(), self.group.partners()),
         }
@@ -136,7 +136,7 @@ impl Communicator {
         unsafe { staged::may_be_needed(call, blocks) }
     }
 
-    /// The same call on copies of those buffers that lie on a device, if any does, with its arguments.
+    /// Returns the same call on copies of those buffers that lie on a device, with its arguments; `None` if none does.
     ///
     /// # Safety
     /// The call comes from the shim, on this communicator, and has these arguments.
@@ -152,18 +152,18 @@ impl Communicator {
         let reader = Reader::of(self.group, self.blocks(arguments.collective));
         let staged = Staged::of(call, arguments, reader).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let Some((staged, copied)) = staged else { return Ok(None) };
-        // SAFETY: by this function's contract; the copies are as long as the buffers that they stand for.
+        // SAFETY: by this function's contract; the copies are as long as the buffers that they replace.
         let arguments = unsafe { self.arguments(&copied) }.map_err(|_| RUSTCOLL_ERR_INTERN)?;
         Ok(Some((staged, copied, arguments)))
     }
 
-    /// The topology, as far as this rank knows it. MPI refuses neighbourhood collectives where there is none.
+    /// The topology, as far as this rank knows it. Without one, MPI refuses neighbourhood collectives.
     fn topology(&self) -> &Topology {
         // SAFETY: the handle is this communicator's.
         self.topology.get_or_init(|| unsafe { topology::topology(self.handle, self.group.rank) })
     }
 
-    /// The topology, and what all ranks know of it.
+    /// Returns the topology, with the common stencil if the ranks found one. Fails if their search failed.
     fn graph(&self) -> Result<Graph, Refusal> {
         let graph = self.topology().graph.clone();
         match self.stencil.get() {
@@ -173,9 +173,9 @@ impl Communicator {
         }
     }
 
-    /// Has the ranks look for what their neighbours have in common, if they have not done so and a choice may depend on it. All ranks must
-    /// call this in the same order as their collectives, those that block and those that initialize persistent ones. Whether to look
-    /// depends neither on counts, which may be 0 at some ranks, nor on what a rank remembers.
+    /// Lets the ranks look once for a stencil that their neighbours have in common, if a choice may depend on it. All
+    /// ranks must call this in the same order as their blocking collectives and initializations of persistent ones.
+    /// Whether to look depends neither on counts, which may be 0 at some ranks, nor on remembered calls.
     pub(super) fn look_for_stencil(&self, collective: Collective, values: Values) -> Result<(), Error> {
         let is_settled =
             collective.cut() != Cut::Edges || self.stencil.get().is_some() || self.topology().is_cartesian;
@@ -188,13 +188,13 @@ impl Communicator {
             log::info!("{}: all ranks have neighbours at the same offsets of a grid: {stencil}", self.name);
         }
         let found = self.stencil.get_or_init(|| found.map(|stencil| stencil.map(Arc::new)));
-        // Calls that were decided before may be decided otherwise now, and not all ranks remember the same ones. Among those that block there
-        // are none: for them the ranks would have looked.
+        // Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is
+        // among them: for it the ranks would have looked.
         self.overlapping().iter_mut().for_each(Jobs::clear);
         found.as_ref().map(drop).map_err(|&error| error)
     }
 
-    /// The arguments of a call.
+    /// Reads and checks the arguments of a call.
     ///
     /// # Safety
     /// The call comes from the shim, on this communicator.
@@ -206,7 +206,7 @@ impl Communicator {
         Ok(arguments)
     }
 
-    /// Who serves a call, as a job of the same call says or anew.
+    /// Decides who serves a call, as remembered for the same call, or anew.
     ///
     /// # Safety
     /// The call comes from the shim, on this communicator.
@@ -230,7 +230,7 @@ impl Communicator {
         Ok(planned)
     }
 
-    /// Who serves a call that moves data, decided anew.
+    /// Decides anew who serves a call that moves data.
     pub(super) fn planned_anew(
         &self,
         arguments: &Arguments,
@@ -244,12 +244,12 @@ impl Communicator {
         Ok(planned)
     }
 
-    /// Its name in the log, and its ranks.
+    /// The name in log lines, and the ranks.
     pub(super) fn place(&self) -> (&str, Group) {
         (&self.name, self.group)
     }
 
-    /// What is to be told of a call in that form.
+    /// Returns what the report, the profile, tools and the log record of a call in that form.
     pub(super) fn subject(
         &self,
         arguments: &Arguments,

@@ -13,34 +13,33 @@ use std::ptr;
 use std::slice;
 use std::sync::Arc;
 
-/// No process has room for a longer block, and sums of such lengths do not overflow. Only a stray message of an erroneous
-/// program tells of one.
+/// The longest block in bytes that a rank may announce. No process has room for a longer block, and sums of such
+/// lengths do not overflow. Only a stray message of an erroneous program announces more.
 const LONGEST: u64 = 1 << 47;
 
-/// A call on its way.
+/// A call in two stages.
 pub struct Exchanging {
     exchange: Arc<LengthExchange>,
     /// The arguments of the first stage.
     numbers: Arguments,
-    /// How the memory of the first stage lies.
+    /// The layout of the first stage's temporary memory.
     layout: Layout,
-    /// The second stage of the last call.
+    /// The second stage of the last call, used again for the same lengths.
     data: Option<(Arc<DataPlan>, Layout)>,
     /// Whether the second stage has begun.
     is_in_data: bool,
-    /// The most bytes of temporary memory.
+    /// The most bytes of temporary memory; beyond it the second stage logs an error.
     scratch_limit: usize,
 }
 
 impl Exchanging {
-    /// A call that has not begun.
     pub fn new(exchange: &Arc<LengthExchange>, scratch_limit: usize) -> Exchanging {
         let numbers = Arguments::of_numbers(ptr::null_mut(), exchange.numbers.len());
         let (exchange, layout) = (Arc::clone(exchange), Layout::new(&exchange.plan, &numbers));
         Exchanging { exchange, numbers, layout, data: None, is_in_data: false, scratch_limit }
     }
 
-    /// Begins anew. An error leaves nothing outstanding.
+    /// Begins the call, for the first time or again. After an error nothing is in flight.
     pub fn begin(
         &mut self,
         work: &mut Work,
@@ -59,7 +58,7 @@ impl Exchanging {
         })
     }
 
-    /// Goes on to the end. Plans with slots need the segment that they are in.
+    /// Carries the call out to its end. Plans with slots need the segment that contains the slots.
     pub fn finish(
         &mut self,
         work: &mut Work,
@@ -74,7 +73,7 @@ impl Exchanging {
         Ok(())
     }
 
-    /// Goes on as far as it can without waiting; says whether it came to the end.
+    /// Advances the call without waiting. Returns whether it is complete.
     pub fn advance(
         &mut self,
         work: &mut Work,
@@ -88,8 +87,8 @@ impl Exchanging {
         })
     }
 
-    /// Goes on with the stage that is under way, and from the first to the second. A block that was too long is an error
-    /// when all is over, lest other ranks wait for what goes through this one.
+    /// Advances the stage that is under way by `go`, and goes from the first stage to the second. A block that was too
+    /// long is an error only at the end of the call, because other ranks wait for data that pass through this rank.
     fn drive(
         &mut self,
         work: &mut Work,
@@ -116,7 +115,7 @@ impl Exchanging {
         }
     }
 
-    /// Copies the blocks that arrived with their lengths to the receive buffer.
+    /// Copies the blocks that arrived with their lengths to the receive buffer. Then the call is complete.
     fn deliver(&self, arguments: &Arguments) -> Result<bool, Error> {
         let mut is_truncated = false;
         for carried in &self.exchange.delivered {
@@ -130,7 +129,7 @@ impl Exchanging {
         if is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(true) }
     }
 
-    /// Where the bytes of a block are that travels with its length.
+    /// Returns where the bytes of a block are that travels with its length; the caller sets how many.
     fn span_of(&self, carried: &Carried) -> Span {
         let address = self.numbers.recv.base().wrapping_add(carried.data() * size_of::<u64>());
         Span { address, elements: 0, datatype: bytes() }
@@ -157,8 +156,8 @@ impl Exchanging {
         Ok(())
     }
 
-    /// Obtains the memory of the second stage, of which nobody knew before. The other ranks have this one's lengths and
-    /// count on it, so it goes past the limit, and where there is no memory the job ends.
+    /// Obtains the memory of the second stage, whose size was not known before. The other ranks have this rank's
+    /// lengths and count on it. So the memory may exceed the limit, and if there is none, the job ends.
     fn obtain(
         &self,
         work: &mut Work,
@@ -183,7 +182,7 @@ impl Exchanging {
         }
     }
 
-    /// What the first stage left behind.
+    /// The numbers that the first stage left in its receive buffer.
     fn learnt(&self) -> &[u64] {
         let numbers = self.numbers.recv.base().cast::<u64>();
         // SAFETY: a copy of as many numbers stands there since the call began, and no message writes it any more.
@@ -191,13 +190,13 @@ impl Exchanging {
     }
 }
 
-/// A region of a buffer of the caller's.
+/// Returns a region of one of the caller's buffers.
 fn user_span(arguments: &Arguments, region: Region) -> Span {
     let side = if region.memory == Memory::Buffer(Buffer::Send) { &arguments.send } else { &arguments.recv };
     side.span_from(region.offset, region.elements)
 }
 
-/// For when other ranks would wait for this one.
+/// Ends the job, because other ranks would wait for this one without end.
 fn end_the_job(channel: &Channel, message: &CStr) {
     // SAFETY: the handle is that of the call's communicator.
     unsafe { rustcoll_shim_abort(channel.other.communicator, message.as_ptr()) };

@@ -1,5 +1,5 @@
-//! Memory of the host for copies of what lies on a device. A device copies long data several times faster to and from memory that it knows,
-//! so what is kept between calls is made known to it.
+//! Host memory for copies of data that lie on a device. A device copies long data several times faster to and from
+//! registered memory, so regions that are kept between calls are registered.
 
 use crate::mpi::messages::memory::OutOfMemory;
 use crate::mpi::parameters::settings;
@@ -7,31 +7,31 @@ use crate::mpi::shim::bindings::{rustcoll_shim_register_host, rustcoll_shim_unre
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Mutex, MutexGuard};
 
-/// Memory that no call uses now.
+/// Regions that no call uses now.
 static FREE: Mutex<Vec<Region>> = Mutex::new(Vec::new());
 
-/// Fewer bytes are copied as fast if the device does not know the memory.
+/// Bytes from which on registering pays; a device copies fewer bytes as fast without it.
 const WORTH_KNOWING: usize = 32 << 10;
 
-/// The memory of a call. It is kept for the next one, if it is not too much.
+/// The memory of a call. On drop it is kept for the next call, if it is not too much.
 pub struct HostMemory {
-    /// None once it is given up.
+    /// `None` once the memory was leaked.
     region: Option<Region>,
 }
 
 impl HostMemory {
-    /// At least so many bytes, with any content.
+    /// Returns at least `bytes` bytes of undefined content.
     pub fn of(bytes: usize) -> Result<HostMemory, OutOfMemory> {
         let region = if is_kept(bytes) { kept(bytes) } else { Region::new(bytes) };
         region.map(|region| HostMemory { region: Some(region) })
     }
 
-    /// Its first byte.
+    /// The first byte; NULL once the memory was leaked.
     pub fn start(&self) -> *mut u8 {
         self.region.as_ref().map_or(null_mut(), |region| region.start.as_ptr())
     }
 
-    /// Gives it up for good, because a transfer that cannot be stopped may still use it.
+    /// Gives the memory up for good, because a transfer that cannot be stopped may still use it.
     pub fn leak(&mut self) {
         std::mem::forget(self.region.take());
     }
@@ -46,7 +46,7 @@ impl Drop for HostMemory {
     }
 }
 
-/// Gives back what is kept; MPI is about to end.
+/// Frees the kept regions, before MPI ends.
 pub fn release() {
     free().clear();
 }
@@ -59,8 +59,8 @@ fn is_kept(bytes: usize) -> bool {
     bytes <= settings::scratch_kept()
 }
 
-/// What was kept and has so many bytes. A new region takes the place of one that is too small, so no more regions are kept than calls were in
-/// flight at a time. It has room for calls that are a little longer: to make memory known takes much longer than to copy it.
+/// Takes a kept region of at least `bytes` bytes, or replaces a shorter one by a new one. So no more are kept than
+/// calls were in flight at a time. A new region has room for longer calls: registering takes much longer than copying.
 fn kept(bytes: usize) -> Result<Region, OutOfMemory> {
     let fits = |region: &Region| region.bytes >= bytes;
     let found = {
@@ -74,7 +74,7 @@ fn kept(bytes: usize) -> Result<Region, OutOfMemory> {
     }
 }
 
-/// Pages of this process alone.
+/// Private pages of this process.
 struct Region {
     start: NonNull<u8>,
     bytes: usize,
@@ -97,7 +97,7 @@ impl Region {
         }
     }
 
-    /// Devices know memory by its pages; a child process must not make this process's pages others than they know.
+    /// Registers the pages. Devices know memory by its pages, so a fork must not replace these by copies.
     fn make_known(&mut self) {
         if self.is_known || self.bytes < WORTH_KNOWING {
             return;
@@ -114,7 +114,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         let start = self.start.as_ptr().cast();
-        // A device that still knows these pages would copy them instead of those that come to stand at their addresses.
+        // A device that still knows these pages would copy them instead of later pages at their addresses.
         // SAFETY: the pages are the region's, and nobody uses them any more.
         unsafe {
             if !self.is_known || rustcoll_shim_unregister_host(start) != 0 {

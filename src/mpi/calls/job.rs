@@ -12,26 +12,24 @@ use crate::mpi::shim::bindings::*;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A communicator remembers so many calls of each collective. Programs repeat a few in turn, which differ in operators,
-/// datatypes or counts.
+/// The most calls of each collective that a communicator remembers. Programs repeat a few calls in turn that differ in
+/// operators, datatypes or counts.
 const MOST_JOBS: usize = 4;
 
-/// A call that was served, and how.
+/// A remembered call, and how it is served.
 pub struct Job {
-    /// What tells it from others.
     pub key: Key,
-    /// Who serves it.
     pub planned: Planned,
-    /// How rustcoll carries it out, where rustcoll does and its memory is the communicator's.
+    /// What carries the call out; `None` unless rustcoll does so in the communicator's memory.
     pub transfer: Option<Transfer>,
     shifts: Option<Shifts>,
-    /// An operation of this call that has ended, for the next one.
+    /// A freed operation of this call, for the next same call.
     pub spare: Arc<Spare>,
-    /// What is to be told of it, if anybody wanted to know when it was remembered.
+    /// What to record of the call; `None` if no call was watched when it was remembered.
     pub subject: Option<Arc<Subject>>,
 }
 
-/// How far the buffers of a transfer are from those of its call.
+/// Bytes from the buffers of a call to those of its transfer.
 #[derive(Clone, Copy)]
 pub struct Shifts {
     send: isize,
@@ -39,7 +37,7 @@ pub struct Shifts {
 }
 
 impl Shifts {
-    /// `None` if copies take the places of buffers.
+    /// Returns `None` if copies replace the caller's buffers.
     pub fn of(transfer: &Transfer, call: &rustcoll_call) -> Option<Shifts> {
         let shift = |from: *const c_void, to: *mut u8| to.addr().wrapping_sub(from.addr()) as isize;
         let Arguments { send, recv, .. } = &transfer.arguments;
@@ -47,7 +45,7 @@ impl Shifts {
         transfer.wrapping.is_none().then_some(Shifts { send, recv })
     }
 
-    /// Turns a transfer to the buffers of a call that is the same.
+    /// Moves a transfer to the buffers of another same call.
     #[inline]
     pub fn turn(self, transfer: &mut Transfer, call: &rustcoll_call) {
         let moved = |buffer: *const c_void, shift| buffer.cast_mut().cast::<u8>().wrapping_offset(shift);
@@ -56,12 +54,12 @@ impl Shifts {
     }
 }
 
-/// The last jobs of each collective. Most communicators have none of most kinds.
+/// The last jobs of each collective, allocated with the first job: most communicators have no jobs of most kinds.
 #[derive(Default)]
 pub struct Jobs(Option<Box<[Vec<Job>; Collective::ALL.len()]>>);
 
 impl Jobs {
-    /// The job of a call that is the same.
+    /// Returns the job of the same call; `key.rs` defines which calls are the same.
     ///
     /// # Safety
     /// The call comes from the shim, on the communicator whose calls these are.
@@ -79,7 +77,7 @@ impl Jobs {
         None
     }
 
-    /// Remembers a job instead of the same call's, or if there are too many, instead of the oldest.
+    /// Remembers a job. It replaces the job of the same call, or the oldest one if there are too many.
     ///
     /// # Safety
     /// As for [`Jobs::find`].
@@ -94,30 +92,28 @@ impl Jobs {
         jobs.last_mut().expect("one was just added")
     }
 
-    /// Forgets all.
     pub fn clear(&mut self) {
         self.0 = None;
     }
 }
 
 impl Job {
-    /// A call that is not carried out by messages in the communicator's memory.
+    /// Returns a job without a transfer.
     pub fn new(key: Key, planned: Planned) -> Job {
         Job { key, planned, transfer: None, shifts: None, spare: Arc::default(), subject: None }
     }
 
-    /// A call with its transfer.
     pub fn with_transfer(key: Key, planned: Planned, transfer: Transfer, call: &rustcoll_call) -> Job {
         let shifts = Shifts::of(&transfer, call);
         Job { transfer: Some(transfer), shifts, ..Job::new(key, planned) }
     }
 
-    /// The same, with what is to be told of it.
+    /// Returns the job with what to record of its calls.
     pub fn told(self, subject: Option<Arc<Subject>>) -> Job {
         Job { subject, ..self }
     }
 
-    /// Turns the transfer to the buffers of a call that is the same. Says whether there is one that can be.
+    /// Moves the transfer to the buffers of another same call. Returns whether it has one that can be moved.
     #[inline]
     pub fn turn_to(&mut self, call: &rustcoll_call) -> bool {
         let (Some(transfer), Some(shifts)) = (&mut self.transfer, self.shifts) else { return false };

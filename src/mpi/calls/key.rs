@@ -1,4 +1,4 @@
-//! When two calls are the same: in everything but where their buffers are.
+//! Two calls are the same if they differ only in the addresses of their buffers.
 
 use super::arguments::handle;
 use crate::mpi::messages::transport::bytes;
@@ -6,9 +6,8 @@ use crate::mpi::parameters::settings::Values;
 use crate::mpi::shim::bindings::*;
 use std::slice;
 
-/// Everything that the shim says of a call, but the addresses of its buffers, and the values of parameters at the call.
+/// All that the shim passes for a call, except the buffers' addresses, and the parameter values at the call.
 pub struct Key {
-    /// The values of parameters.
     pub values: Values,
     root: i32,
     in_place: i32,
@@ -17,15 +16,15 @@ pub struct Key {
     send: SideKey,
 }
 
-/// What the shim says of a buffer.
+/// What the shim passes for a buffer, except its address.
 struct SideKey {
     count: usize,
     datatype: Option<rustcoll_datatype>,
-    /// Of a buffer whose blocks differ. Most have none.
+    /// The arrays of a buffer whose blocks differ. Most buffers have none.
     blocks: Option<Box<Blocks>>,
 }
 
-/// Arrays of a call.
+/// Copies of the caller's arrays for one buffer.
 struct Blocks {
     counts: Numbers,
     displacements: Numbers,
@@ -33,7 +32,7 @@ struct Blocks {
     datatypes: Option<Box<[rustcoll_datatype]>>,
 }
 
-/// An array of a caller's, as wide as the caller's, so that two are compared as a whole.
+/// A copy of a caller's array, in the caller's width, so that arrays are compared as a whole.
 enum Numbers {
     /// The caller gave none.
     Missing,
@@ -45,7 +44,7 @@ enum Numbers {
 
 impl Key {
     /// # Safety
-    /// The call comes from the shim, and its send and its receive buffer have so many blocks.
+    /// The call comes from the shim. Its send buffer has `sent` blocks, and its receive buffer has `received` blocks.
     pub unsafe fn new(call: &rustcoll_call, values: Values, (sent, received): (usize, usize)) -> Key {
         let &rustcoll_call { root, in_place, .. } = call;
         // SAFETY: by this function's contract the pointers are NULL or valid.
@@ -56,7 +55,7 @@ impl Key {
         }
     }
 
-    /// Whether a call of the same collective on the same communicator is the same.
+    /// Whether a call of the key's collective and communicator is the same.
     ///
     /// # Safety
     /// As for [`Key::new`].
@@ -76,7 +75,7 @@ impl Key {
 
 impl SideKey {
     /// # Safety
-    /// The side comes from the shim, and has so many blocks.
+    /// The side comes from the shim, and has `blocks` blocks.
     unsafe fn new(side: &rustcoll_side, blocks: usize) -> SideKey {
         // SAFETY: by this function's contract the pointer is NULL or valid, and arrays have an element for each block.
         unsafe {
@@ -88,12 +87,13 @@ impl SideKey {
     }
 
     /// # Safety
-    /// The side comes from the shim, and has as many blocks as that of the key.
+    /// The side comes from the shim, and has as many blocks as the side of the key.
     #[inline(always)]
     unsafe fn is_of(&self, side: &rustcoll_side) -> bool {
         // SAFETY: by this function's contract the pointer is NULL or valid.
         let datatype = unsafe { side.datatype.as_ref() };
-        // A collective whose buffer once had no arrays never has any, unless it has no blocks either.
+        // Without `blocks` there are no arrays now either: if a buffer has blocks, it has arrays in all calls or in
+        // none.
         self.count == side.count
             && self.datatype.as_ref() == datatype
             // SAFETY: by this function's contract.
@@ -103,7 +103,7 @@ impl SideKey {
 
 impl Blocks {
     /// # Safety
-    /// The side's arrays are NULL or have so many elements.
+    /// The side's arrays are NULL or have `blocks` elements.
     unsafe fn new(side: &rustcoll_side, blocks: usize) -> Blocks {
         let described = || {
             // SAFETY: by this function's contract.
@@ -134,7 +134,7 @@ impl Blocks {
 
 impl Numbers {
     /// # Safety
-    /// The array is the shim's: NULL or of that length.
+    /// The array is the shim's: NULL or `length` numbers.
     unsafe fn copied(numbers: rustcoll_numbers, length: usize) -> Numbers {
         let rustcoll_numbers { values, are_wide } = numbers;
         // SAFETY: by this function's contract.
@@ -172,7 +172,7 @@ impl Numbers {
     }
 }
 
-/// Whether each element is equal to the other one with its index.
+/// Whether each element is equal to `other` at its index.
 fn all<T: PartialEq>(own: &[T], other: impl Fn(usize) -> T) -> bool {
     own.iter().enumerate().all(|(index, element)| *element == other(index))
 }

@@ -1,4 +1,4 @@
-//! Algorithms made of calls: carried out by the communicator's own collectives, whoever serves these.
+//! Mock-ups: algorithms that consist of calls of the communicator's own collectives, whatever component serves these.
 
 use super::arguments::Arguments;
 use crate::algorithms::{Algorithm, Area, Collective};
@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// Whether there is room for an algorithm in a call, if it is made of calls; the same on all ranks.
+/// Checks that a call has room for an algorithm, if that is a mock-up. The result is the same on all ranks.
 pub fn check_room(algorithm: &Algorithm, call: &Call) -> Result<(), NoRoom> {
     match algorithm.is_mock_up() {
         true => Deeds::check_room(algorithm, call.size, call.root.unwrap_or(0), call.bytes, mock_up_limits()),
@@ -21,7 +21,7 @@ pub fn check_room(algorithm: &Algorithm, call: &Call) -> Result<(), NoRoom> {
     }
 }
 
-/// What to do about a lack, if anything helps.
+/// Returns the parameter that gives more room, in parentheses for a message; empty if none does.
 pub fn remedy(lack: NoRoom) -> String {
     let parameter = match lack {
         NoRoom::Message { .. } => MESSAGE_BYTES,
@@ -31,13 +31,13 @@ pub fn remedy(lack: NoRoom) -> String {
     format!(" ({})", full_name(parameter))
 }
 
-/// A call that is to be carried out by calls of other collectives.
+/// A call that calls of other collectives carry out.
 pub struct MockUp {
     arguments: Arguments,
     deeds: Arc<Deeds>,
     /// The algorithm's number.
     number: c_int,
-    /// What an element in memory of the algorithm's own is.
+    /// The datatype in the algorithm's own memory: bytes, or the reduced elements.
     own: rustcoll_datatype,
     room: Room,
 }
@@ -51,7 +51,7 @@ struct Areas<'a> {
 }
 
 impl MockUp {
-    /// With the memory that it needs.
+    /// Obtains the memory that the algorithm needs. Logs an error if there is not enough.
     pub fn new(arguments: Arguments, deeds: Arc<Deeds>, number: c_int) -> Result<MockUp, OutOfMemory> {
         let own = match arguments.collective.reduces() {
             false => transport::bytes(),
@@ -68,16 +68,16 @@ impl MockUp {
         Ok(MockUp { arguments, deeds, number, own, room })
     }
 
-    /// Carries it out. As in a schedule, what is too long does not end it before its end, for others would wait.
+    /// Runs the calls. As in a schedule, data that do not fit fail it only at its end: other ranks would wait.
     ///
     /// # Safety
     /// The arguments are those of a call on this communicator.
     pub unsafe fn run(mut self, communicator: *const c_void) -> Result<(), Error> {
         // SAFETY: by this function's contract.
         let ended = unsafe { self.perform_all(communicator) };
-        // Components below may have called the same collective on their way.
+        // Components below may have called the same collective, which overwrites this note.
         Settings::of(self.arguments.collective).note_ran(self.number);
-        // After any error whoever served an inner call may have left requests posted.
+        // After any error, the component that served an inner call may have left requests posted.
         if ended.is_err() {
             self.room.leak();
         }
@@ -119,7 +119,7 @@ impl MockUp {
             match deed {
                 Deed::Copy(from, to) => transport::copy(areas.span(from), areas.span(to)),
                 Deed::Clear(span) => {
-                    // Bits are cleared where they are united, which is in bytes.
+                    // Only memory for a bitwise union is cleared. A union counts in bytes.
                     let span = areas.span(span);
                     ptr::write_bytes(span.address, 0, span.elements);
                     Ok(())
@@ -136,7 +136,7 @@ impl MockUp {
         }
     }
 
-    /// A call as MPI takes it. Its counts and displacements stand in the room until the next one's do.
+    /// Returns a call in MPI's form. Its counts and displacements stay in `room` until the next call's.
     fn call(&self, call: &BoundCall, areas: &Areas) -> rustcoll_own_call {
         let mut numbers = self.room.numbers;
         let side = |side: &Option<Side>| {
@@ -209,7 +209,7 @@ impl<'a> Areas<'a> {
     }
 }
 
-/// Bytes of the cache lines in which elements are.
+/// Bytes of the cache lines that elements take.
 fn lines_of(elements: usize, datatype: &rustcoll_datatype) -> usize {
     bytes_of(elements, datatype).next_multiple_of(64)
 }

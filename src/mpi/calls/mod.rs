@@ -1,4 +1,4 @@
-//! How a call is served: its arguments, who remembers it, and how it begins, goes on and ends.
+//! Serves calls: reads their arguments, remembers how they are served, and carries them out.
 
 pub mod arguments;
 pub mod blocking;

@@ -1,4 +1,4 @@
-//! Collectives that do not block: they are decided and prepared here, and `operation.rs` goes on with them.
+//! Decides and prepares non-blocking and persistent collectives; `operation.rs` carries them out.
 
 use super::arguments::Arguments;
 use super::communicator::Communicator;
@@ -39,7 +39,7 @@ pub struct Undecided {
 /// What is known of a call before it begins.
 struct Prospect {
     what: What,
-    /// For memory that the ranks share, if they do or may.
+    /// Its turn in shared memory, if it uses or may use any.
     turn: Option<Turn>,
     spare: Weak<Spare>,
 }
@@ -54,7 +54,7 @@ pub fn is_refused_by_all(error: Error) -> bool {
     error == RUSTCOLL_ERR_NO_MEM
 }
 
-/// All that an operation of a call needs, as far as it is known.
+/// The parts of an operation, as far as they are known before the call begins.
 struct Ready {
     course: Course,
     staged: Option<Staged>,
@@ -73,7 +73,7 @@ impl What {
 
 impl Undecided {
     fn communicator(&self) -> &Communicator {
-        // SAFETY: it lives as long as the request of the call.
+        // SAFETY: the communicator lives as long as the request of the call.
         unsafe { &*self.communicator }
     }
 
@@ -92,7 +92,7 @@ impl Undecided {
         self.communicator().planned_anew(&self.arguments, self.values, self.form).map_err(Refusal::error)
     }
 
-    /// What carries it out as was decided, and what is to be told of it.
+    /// Returns what carries the call out as decided, and what to record of it. Takes the arguments.
     pub fn transfer(
         &mut self,
         planned: &Planned,
@@ -107,7 +107,7 @@ impl Undecided {
 }
 
 impl Communicator {
-    /// Prepares a collective that does not block. `None`: the component below serves it.
+    /// Prepares a non-blocking or persistent collective. Returns `None` if the component below serves it.
     ///
     /// # Safety
     /// The call comes from the shim, on this communicator, which lives as long as the request.
@@ -125,7 +125,7 @@ impl Communicator {
             return Ok(spare);
         }
         if is_persistent {
-            // As MPI lets an initialization wait for other ranks, but not a call that starts at once.
+            // MPI lets the initialization of a persistent collective wait for other ranks, but no non-blocking call.
             let collective = Collective::ALL[call.collective as usize];
             let looked = self.look_for_stencil(collective, Settings::of(collective).values());
             looked.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
@@ -135,7 +135,7 @@ impl Communicator {
         let Prospect { what, mut turn, spare } =
             decided.inspect_err(|&error| self.note_refused(is_persistent, error))?;
         if let (Some(turn), false) = (&mut turn, is_persistent) {
-            // Before anything else can fail: the other ranks count on it.
+            // Asks before anything else can fail, because the other ranks count on this turn.
             turn.ask();
         }
         // SAFETY: by this function's contract.
@@ -159,7 +159,7 @@ impl Communicator {
         }))
     }
 
-    /// Notes that the shim had no memory to have a collective prepared.
+    /// Notes that the shim had no memory to prepare a collective. Later ones of its kind fail at this rank.
     pub fn miss(&self, is_persistent: bool) {
         self.lanes.miss(is_persistent, RUSTCOLL_ERR_NO_MEM);
     }
@@ -170,7 +170,7 @@ impl Communicator {
         }
     }
 
-    /// Obtains all that a call needs, as far as it is known. `None`: the component below serves it.
+    /// Obtains all that a call needs, as far as it is known. Returns `None` if the component below serves the call.
     ///
     /// # Safety
     /// As for [`Communicator::prepare`].
@@ -197,7 +197,7 @@ impl Communicator {
         };
         let subject = self.overlapping_subject(&arguments, &planned.decision, is_persistent);
         if let Served::Below = planned.served {
-            // It has a request of its own, of which nobody tells here.
+            // The component below has a request of its own, so rustcoll does not learn how long the call takes.
             if let Some(subject) = subject.filter(|_| watch::is_on()) {
                 subject.tell(None);
             }
@@ -209,7 +209,7 @@ impl Communicator {
         Ok(Some(Ready { course, staged, work, subject, shifts }))
     }
 
-    /// What is to be told of a call. A persistent one may be started when somebody wants to know.
+    /// Returns what to record of a call. A persistent call has it always: it may be watched when it is started.
     fn overlapping_subject(
         &self,
         arguments: &Arguments,
@@ -220,7 +220,7 @@ impl Communicator {
         (is_persistent || watch::is_on()).then(|| self.subject(arguments, decision, form))
     }
 
-    /// An operation that has carried out the same call before, ready for this one.
+    /// Returns an operation that has carried out the same call before, ready for this call.
     ///
     /// # Safety
     /// As for [`Communicator::prepare`].
@@ -247,7 +247,7 @@ impl Communicator {
         self.overlapping.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Reads the arguments of a call that does not block and decides who serves it, if that can be. Remembers the call.
+    /// Reads a call's arguments, decides who serves it if this rank can know yet, and remembers that.
     ///
     /// # Safety
     /// As for [`Communicator::prepare`].
@@ -286,7 +286,7 @@ impl Communicator {
                     return Ok(Prospect { what: What::Planned(arguments, planned), turn, spare });
                 }
                 Err(Refusal::Missing(_)) => {}
-                // Ranks that do not know the memory yet find this out once the call has begun. So do all.
+                // Ranks that do not know yet whether there is memory fail once the call has begun. So do all.
                 Err(Refusal::Error(error)) if depends_on_memory && is_refused_by_all(error) => {}
                 Err(Refusal::Error(error)) => return Err(error),
             }
@@ -299,7 +299,7 @@ impl Communicator {
         Ok(Prospect { what: What::Undecided(undecided), turn, spare: Weak::new() })
     }
 
-    /// Remembers how a call is served, if nobody does yet; where its operations wait for the next one.
+    /// Remembers how a call is served, unless it is remembered. Returns where its freed operations are kept.
     ///
     /// # Safety
     /// As for [`Communicator::prepare`].
@@ -320,7 +320,7 @@ impl Communicator {
         }
     }
 
-    /// What carries out a call as was decided, with its memory.
+    /// Obtains a call's memory. Returns what carries the call out as decided.
     fn transfer(
         &self,
         planned: &Planned,

@@ -1,4 +1,4 @@
-//! Collectives that do not block: each carries its own memory and goes on whenever MPI makes progress.
+//! Carries out non-blocking and persistent collectives. Each has its own memory, and advances when MPI makes progress.
 
 use super::job::Shifts;
 use super::nonblocking::{Undecided, is_refused_by_all};
@@ -17,37 +17,32 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
-/// A prepared collective.
+/// A prepared non-blocking or persistent collective.
 pub struct Operation {
-    /// What it carries out.
     pub course: Course,
-    /// Where its messages go.
     pub channel: Channel,
-    /// Its turn in memory that the ranks share, if it needs one.
+    /// Its turn in shared memory, if it needs one.
     pub turn: Option<Turn>,
-    /// Where it and those after it have their turns.
+    /// The lanes of the communicator's shared memory.
     pub lanes: Arc<Lanes>,
-    /// Copies of those buffers of its that lie on a device.
+    /// Copies of the buffers that lie on a device.
     pub staged: Option<Staged>,
-    /// Its memory.
     pub work: Work,
-    /// What MPI knows it by.
+    /// MPI's request for the collective.
     pub request: *mut c_void,
-    /// What is to be told of it, once it is decided.
+    /// What to record of it, once it is decided.
     pub subject: Option<Arc<Subject>>,
-    /// When it was last started, if anybody wanted to know.
+    /// When it was last started, in nanoseconds; `None` if no call was watched.
     pub start: Option<u64>,
-    /// How it turns to the buffers of the next call that is the same; `None` if it cannot.
+    /// How it moves to the buffers of the next same call; `None` if it cannot.
     pub shifts: Option<Shifts>,
-    /// Where it waits for that call once its request is freed.
+    /// Where it waits for the next same call, once its request is freed.
     pub spare: Weak<Spare>,
 }
 
-/// How far an operation is decided.
+/// Whether the algorithm of an operation is decided.
 pub enum Course {
-    /// Not yet.
     Undecided(Undecided),
-    /// This carries it out.
     Decided(Transfer),
 }
 
@@ -55,7 +50,7 @@ pub enum Course {
 enum Refused {
     /// All ranks refuse it.
     Everywhere(Error),
-    /// Perhaps this one alone.
+    /// Perhaps only this rank refuses it.
     Here(Error),
 }
 
@@ -76,20 +71,20 @@ pub type Spare = Mutex<Option<Box<Operation>>>;
 /// Operations that are under way. Each is owned by its request, which MPI does not free before it is complete.
 struct UnderWay(Vec<*mut Operation>);
 
-// SAFETY: whoever drives an operation holds the lock; its owner leaves it alone while it is under way.
+// SAFETY: the thread that drives an operation holds the lock. The owner leaves it alone while it is under way.
 unsafe impl Send for UnderWay {}
 
 static UNDER_WAY: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
 
-/// Operations that were started since progress was last made. Apart from the others, because an operation may be started
-/// from within the progress of another one, while that holds the lock.
+/// Operations that were started since the last progress. They have a lock of their own, because an operation may be
+/// started from within the progress of another one, which holds the lock of `UNDER_WAY`.
 static STARTED: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
 
-/// How many operations are under way, to leave early where there is none.
+/// How many operations are under way, so that `progress` returns early if there is none.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 impl Course {
-    /// Decides what has not been decided.
+    /// Decides the call and begins its transfer, unless it is decided already.
     fn decide(
         &mut self,
         channel: Channel,
@@ -113,7 +108,7 @@ impl Course {
 }
 
 impl Operation {
-    /// Goes on as far as it can; `Some` if it came to its end, well or not.
+    /// Advances the operation without waiting. Returns its status if it is complete, well or not.
     fn advance(&mut self) -> Option<c_int> {
         match self.go_on() {
             Ok(false) => None,
@@ -121,7 +116,7 @@ impl Operation {
         }
     }
 
-    /// Says whether it came to its end.
+    /// Advances the operation, if it is its turn. Returns whether it is complete.
     fn go_on(&mut self) -> Result<bool, Error> {
         if !self.is_placed()? {
             return Ok(false);
@@ -146,7 +141,7 @@ impl Operation {
         refused.map_or(ended, Err)
     }
 
-    /// Whether it is known if the operation has a lane of memory that the ranks share.
+    /// Whether this rank knows if the operation has a lane of shared memory.
     fn is_placed(&mut self) -> Result<bool, Error> {
         if let (Course::Undecided(undecided), Some(turn)) = (&mut self.course, &mut self.turn) {
             turn.check()?;
@@ -155,7 +150,7 @@ impl Operation {
             }
             match turn.standing() {
                 Standing::Unknown => {
-                    // The first rank may have failed, and then never decides.
+                    // The first rank, which assigns the lanes, may have failed.
                     self.channel.check()?;
                     return Ok(false);
                 }
@@ -174,7 +169,7 @@ impl Operation {
         Ok(true)
     }
 
-    /// Takes a spare operation for a call that is the same.
+    /// Takes a spare operation for the same call. Returns `None` if calls are watched and it has nothing to record.
     pub fn of_spare(
         spare: &Spare,
         call: &rustcoll_call,
@@ -195,7 +190,7 @@ impl Operation {
         Some(operation)
     }
 
-    /// Keeps it for the next call that is the same, unless another one is kept already, it did not come to its end, or was never started.
+    /// Keeps it for the next same call. Drops it if another one is kept, if it failed, or if it was never started.
     pub fn free(mut self: Box<Self>) {
         let is_unused = self.turn.as_ref().is_some_and(Turn::is_due);
         if self.shifts.is_none() || self.staged.is_some() || is_unused {
@@ -210,7 +205,7 @@ impl Operation {
         };
     }
 
-    /// Begins anew.
+    /// Begins the operation, for the first time or again.
     fn begin(&mut self) -> Result<(), Error> {
         if let Some(turn) = &mut self.turn {
             turn.ask();
@@ -247,7 +242,7 @@ impl Operation {
     }
 }
 
-/// Starts an operation, as often as it is persistent.
+/// Starts an operation. A persistent one may be started again once it is complete.
 ///
 /// # Safety
 /// The operation lives until its request is complete, and is not under way.
@@ -272,12 +267,12 @@ pub unsafe fn start(operation: *mut Operation) {
     }
 }
 
-/// Goes on with all operations that are under way; how many came to their ends.
+/// Advances all operations that are under way. Returns how many became complete.
 pub fn progress() -> c_int {
     if COUNT.load(Relaxed) == 0 {
         return 0;
     }
-    // Whoever holds the lock makes progress for all; it may be this very thread, further up.
+    // The holder of the lock advances all operations. The holder may be this thread, in a frame further up.
     let Ok(mut under_way) = UNDER_WAY.try_lock() else { return 0 };
     under_way.0.append(&mut started().0);
     let mut completed = Vec::new();
@@ -300,7 +295,7 @@ pub fn progress() -> c_int {
     completed.len() as c_int
 }
 
-/// Locked for no longer than it takes to look at it.
+/// Locks `STARTED`. Every holder releases it at once, so no thread waits long.
 fn started() -> MutexGuard<'static, UnderWay> {
     STARTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -1,4 +1,4 @@
-//! How calls on a communicator are served: who does, and by which plan.
+//! Decides for a communicator which component serves a call, and by which plan.
 
 use super::arguments::{Arguments, Side};
 use crate::algorithms::{Collective, Graph, Nodes, Problem, Stencil};
@@ -20,16 +20,16 @@ use crate::selection::online::Online;
 use crate::selection::{Call, Measure, Neighbourhood};
 use std::sync::Arc;
 
-/// Elements of so many bytes are packed a few at a time.
+/// Each stripe packs a few elements of up to this many bytes. Longer ones may be packed before the call.
 const LONG_ELEMENT: usize = 64 << 10;
 
-/// What decides how calls are served.
+/// Decides how the calls of a communicator are served.
 pub struct Planning {
     group: Group,
     /// How log lines begin.
     name: Arc<str>,
     schedules: Schedules,
-    /// How the memory lies that the ranks of each node share, once they do.
+    /// The layout of the shared memory, once the ranks have any.
     geometry: Option<Geometry>,
 }
 
@@ -40,7 +40,7 @@ pub enum Served {
     Nothing,
     /// The component below.
     Below,
-    /// rustcoll, by messages.
+    /// rustcoll, by messages or over shared memory.
     Here(Program),
     /// rustcoll, by calls of other collectives.
     Calls(Arc<Deeds>),
@@ -54,17 +54,16 @@ pub enum Refusal {
     Error(Error),
 }
 
-/// What carries out a call by messages.
+/// The plan by which rustcoll carries out a call, complete or not.
 #[derive(Clone)]
 pub enum Program {
-    /// A plan.
     Plan(Arc<Plan>),
-    /// A plan that every call has to complete by an exchange of lengths.
+    /// A plan that each call completes by an exchange of lengths.
     Exchange(Arc<LengthExchange>),
 }
 
 impl Refusal {
-    /// As an MPI error, where the ranks have done all that they must do first.
+    /// Returns an MPI error. By now, something missing is an internal error.
     pub fn error(self) -> Error {
         match self {
             Refusal::Missing(_) => RUSTCOLL_ERR_INTERN,
@@ -86,32 +85,30 @@ impl Program {
 /// Who serves a call, and who decided it.
 #[derive(Clone)]
 pub struct Planned {
-    /// Who serves it.
     pub served: Served,
-    /// Whether its data are packed for it, where they have gaps.
+    /// Whether data with gaps are packed before the call and unpacked after it.
     pub is_packed: bool,
-    /// What was decided.
     pub decision: Decision,
-    /// Whether it depended on memory that ranks share.
+    /// Whether the decision depended on shared memory.
     pub depends_on_memory: bool,
-    /// How long the same call is served so.
+    /// How long the decision holds for the same call.
     pub lasting: Lasting,
 }
 
 impl Planning {
-    /// Nothing was decided yet on a communicator that was created with some info keys.
+    /// Returns the planning of a new communicator. `info`: the info keys that it was created with.
     pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Planning {
         let schedules = Schedules::new(group, Arc::clone(&name), info, nodes);
         Planning { group, name, schedules, geometry: None }
     }
 
-    /// Notes how the memory lies that the ranks of each node share, if they could have any.
+    /// Notes the layout of the shared memory; `None` if at least one rank could not get any.
     pub fn note_memory(&mut self, geometry: Option<Geometry>) {
         self.schedules.note_memory(geometry);
         self.geometry = geometry;
     }
 
-    /// Of each rank whether it is on this rank's node.
+    /// Returns for each rank whether it is on this rank's node; false if that is not known.
     pub fn neighbours(&self) -> Vec<bool> {
         self.schedules.neighbours()
     }
@@ -121,24 +118,24 @@ impl Planning {
         self.schedules.note_nodes(nodes);
     }
 
-    /// Whether it decides about a call if the ranks have memory to share.
+    /// Whether the decision about a call depends on shared memory.
     pub fn depends_on_memory(&mut self, arguments: &Arguments, values: Values, form: Form) -> bool {
         let call = described(arguments, values, self.group, None);
         let call = self.schedules.located(&call, values, form);
         self.schedules.depends_on_memory(&call, values, form)
     }
 
-    /// Whether it decides about calls if all ranks have their neighbours at the same offsets of a grid.
+    /// Whether decisions depend on all ranks having their neighbours at the same offsets of a grid.
     pub fn depends_on_stencil(&mut self, collective: Collective, values: Values) -> bool {
         self.schedules.depends_on_stencil(collective, values)
     }
 
-    /// What was tried so far.
+    /// The trials of algorithms while the job runs.
     pub fn online(&mut self) -> &mut Online {
         self.schedules.online()
     }
 
-    /// Decides who serves a call and plans it. `graph`: the neighbours, where it has any.
+    /// Decides who serves a call and plans it. `graph`: the neighbours, if it has any.
     pub fn plan(
         &mut self,
         arguments: &Arguments,
@@ -164,7 +161,7 @@ impl Planning {
 }
 
 impl Planned {
-    /// A call that moves no data.
+    /// Returns the decision for a call that moves no data.
     pub fn nothing() -> Planned {
         let decision = Decision::nothing_to_do();
         Planned {
@@ -176,7 +173,7 @@ impl Planned {
         }
     }
 
-    /// Whether the call, if it is the same, is served so again. Counts it, if that depends on its number.
+    /// Whether the decision holds for this same call. Counts the call, if that depends on its number.
     #[inline]
     pub fn is_repeated(&self) -> bool {
         match &self.lasting {
@@ -186,12 +183,12 @@ impl Planned {
         }
     }
 
-    /// Whether it is remembered.
+    /// Whether the communicator remembers the decision.
     pub fn is_kept(&self) -> bool {
         matches!(self.lasting, Lasting::Always | Lasting::While(_))
     }
 
-    /// Whether it goes by memory that the ranks share.
+    /// Whether the call uses slots of shared memory.
     pub fn takes_slots(&self) -> bool {
         matches!(&self.served, Served::Here(program) if program.first().slots.is_some())
     }
@@ -209,7 +206,7 @@ impl Planned {
     }
 }
 
-/// What rules are told of a call.
+/// Returns what rules know of a call, except where its ranks are and what they share.
 fn described(arguments: &Arguments, values: Values, group: Group, stencil: Option<&Stencil>) -> Call {
     let collective = arguments.collective;
     let has_equal_blocks = Measure::of(collective) != Measure::on_stencils(collective);
@@ -223,11 +220,11 @@ fn described(arguments: &Arguments, values: Values, group: Group, stencil: Optio
         },
         root: (collective.is_rooted() && group.remote == 0).then_some(arguments.root),
         commutative: arguments.operator.commutative != 0,
-        // Only the root knows whether it is, and a choice must not depend on what one rank knows.
+        // Only the root of a rooted call knows this, and a choice must not depend on what one rank knows.
         in_place: arguments.in_place && !collective.is_rooted(),
         reproducible: values.reproducible() && collective.reduces(),
         predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
-        // The ranks' nodes and what they share are looked at when something is chosen.
+        // `Schedules::located` fills in the ranks' nodes and what they share.
         shares_memory: false,
         copies_singly: false,
         calls_others: false,
@@ -238,8 +235,8 @@ fn described(arguments: &Arguments, values: Values, group: Group, stencil: Optio
     }
 }
 
-/// Bytes of temporary memory that an algorithm takes at the rank that takes the most, where all ranks can know it. They decide by it
-/// alike: if one rank alone refused a call, the messages of the others would meet its next one.
+/// Returns the bytes of temporary memory of the rank that takes the most, where all ranks can know it. All decide by
+/// it: if one rank alone refused a call, the messages of the others would meet its next call.
 fn largest_of(selected: &Selected, arguments: &Arguments, geometry: Option<Geometry>) -> Option<usize> {
     let Selected { algorithm, stripe, made_of: MadeOf::Messages(schedule, problem), .. } = *selected else {
         return None;
@@ -252,7 +249,7 @@ fn largest_of(selected: &Selected, arguments: &Arguments, geometry: Option<Geome
     Some(needed + arguments.copied_input(problem.size) * send.datatype().size)
 }
 
-/// Plans what was chosen; `None` if a block is longer than the arguments say that blocks are.
+/// Plans what was chosen. Returns `None` if a block is longer than the arguments say that blocks are.
 fn planned(
     call: &Call,
     chosen: Chosen,
@@ -271,7 +268,7 @@ fn planned(
     let (schedule, problem) = match made_of {
         MadeOf::Messages(schedule, problem) => (schedule, problem),
         MadeOf::Calls(calls, problem) => {
-            // Also where a schedule would find a copy of the input instead.
+            // Calls run in place even where a schedule would find a copy of the input instead.
             let problem = Problem { in_place: arguments.in_place, ..problem };
             let deeds = Deeds::new(collective, calls, &problem, group.rank, lengths(call, arguments));
             return Some(planned(Served::Calls(Arc::new(deeds)), false, decision));
@@ -290,7 +287,7 @@ fn planned(
         }
         let plan = in_slots(arguments, schedule, &bindings, &bounds, is_packed);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
-        // Beyond its slots lies what other calls use. Only who sends more than it expects of others needs more.
+        // Other calls use the memory beyond. Only a rank that sends more than it expects of others needs more.
         if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
             return None;
         }
@@ -313,19 +310,19 @@ fn planned(
     Some(planned(Served::Here(program), is_packed, decision))
 }
 
-/// Whether the data of a call that is cut into stripes are packed before and unpacked after it. Only Open MPI's own functions can begin
-/// within an element; by those of MPI every stripe would pack its whole element.
+/// Whether data that a call cuts into stripes are packed before it and unpacked after it. Only Open MPI's internal
+/// functions can begin within an element. With MPI's functions, every stripe would pack its whole element.
 fn is_packed_whole(arguments: &Arguments) -> bool {
     let is_long = |side: &Side| side.datatype().contiguous == 0 && side.datatype().size > LONG_ELEMENT;
     is_preloaded() && (is_long(&arguments.send) || is_long(&arguments.recv))
 }
 
-/// How long blocks are in each buffer, and in memory of the algorithm's own: reductions need elements there, everything else
-/// keeps bytes.
+/// Returns the length of blocks in each buffer, and in the algorithm's own memory: elements for reductions, bytes for
+/// all other collectives.
 fn lengths(call: &Call, arguments: &Arguments) -> Lengths {
     let elements = |counts: &Counts| match counts {
         Counts::One { count, .. } => *count,
-        // Algorithms made of calls serve no such.
+        // Mock-ups serve no collective with such counts.
         Counts::Each { .. } | Counts::Typed { .. } => 0,
     };
     let [send, recv] = [&arguments.send.counts, &arguments.recv.counts].map(elements);
@@ -333,7 +330,7 @@ fn lengths(call: &Call, arguments: &Arguments) -> Lengths {
     Lengths { send, recv, own }
 }
 
-/// A call's blocks in elements and in bytes, for a schedule with slots.
+/// Binds a call's blocks in elements, and in bytes, for a schedule with slots.
 fn in_elements_and_bytes(
     arguments: &Arguments,
     schedule: &Schedule,
@@ -349,8 +346,8 @@ fn in_elements_and_bytes(
     [binding(&send.counts, &recv.counts), binding(&bytes(send), &bytes(recv))]
 }
 
-/// The plan of a schedule with slots. Where blocks are cut into stripes, ranks must cut them at the same bytes, whatever
-/// their datatypes: reductions have the same elements on all ranks, of all else the bytes are numbered.
+/// Returns the plan of a schedule with slots. Ranks must cut blocks into stripes at the same bytes, whatever their
+/// datatypes. Reductions have the same elements on all ranks; all other collectives number bytes.
 fn in_slots(
     arguments: &Arguments,
     schedule: &Schedule,

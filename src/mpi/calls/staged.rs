@@ -1,5 +1,5 @@
-//! Calls whose buffers lie on a device, such as a GPU: they are carried out on copies in memory of the host. Only the rank with such a
-//! buffer knows, and what goes to and comes from other ranks is the same.
+//! Calls whose buffers lie on a device, such as a GPU: rustcoll carries them out on copies in host memory. Only the
+//! rank with such a buffer knows. It exchanges the same messages with other ranks as any rank.
 
 use super::arguments::{Arguments, number};
 use super::host_memory::HostMemory;
@@ -14,17 +14,17 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Whether the job has devices on which buffers may lie.
 static HAS_DEVICES: AtomicBool = AtomicBool::new(false);
 
-/// Looks whether the job has devices.
+/// Finds out whether the job has devices.
 pub fn start() {
     // SAFETY: MPI is starting and knows the devices.
     HAS_DEVICES.store(unsafe { rustcoll_shim_has_devices() } != 0, Relaxed);
 }
 
-/// Whether buffers of a call may lie on a device; false is certain. `blocks`: how many its send and its receive buffer have, where each
-/// block has a count.
+/// Whether buffers of a call may lie on a device; false is certain. `blocks`: returns how many blocks the send and the
+/// receive buffer have, if each block has a count.
 ///
 /// # Safety
-/// The call comes from the shim, with so many blocks.
+/// The call comes from the shim, and `blocks` is right.
 #[inline]
 pub unsafe fn may_be_needed(call: &rustcoll_call, blocks: impl FnOnce() -> (usize, usize)) -> bool {
     // SAFETY: by this function's contract.
@@ -36,7 +36,7 @@ pub unsafe fn may_be_needed(call: &rustcoll_call, blocks: impl FnOnce() -> (usiz
 #[cold]
 unsafe fn touches_device(call: &rustcoll_call, (sent, received): (usize, usize)) -> bool {
     [(&call.send, sent), (&call.recv, received)].into_iter().any(|(side, blocks)| {
-        // A reduce-scatter's input is described where its result goes. SAFETY: by this function's contract NULL or valid.
+        // A reduce-scatter describes its input at its result. SAFETY: by this function's contract NULL or valid.
         let datatype = unsafe { side.datatype.as_ref().or(call.recv.datatype.as_ref()) };
         // Blocks with datatypes of their own are looked at one by one later.
         !side.datatypes.values.is_null()
@@ -49,7 +49,7 @@ unsafe fn touches_device(call: &rustcoll_call, (sent, received): (usize, usize))
     })
 }
 
-/// Where the data of a buffer begin, in elements: at the first block that has any.
+/// Returns where the data of a buffer begin, in elements: at the first block that is not empty.
 ///
 /// # Safety
 /// As for [`may_be_needed`].
@@ -65,21 +65,21 @@ unsafe fn first_element(side: &rustcoll_side, blocks: usize) -> isize {
 }
 
 fn is_on_device(address: *const c_void) -> bool {
-    // SAFETY: looks the address up, which may be any.
+    // SAFETY: looks the address up; any address is allowed.
     !address.is_null() && unsafe { rustcoll_shim_is_on_device(address) } != 0
 }
 
-/// The copies of a call's buffers.
+/// Host copies of a call's buffers.
 pub struct Staged {
-    /// What is copied before the call.
+    /// Source and target of what is copied before the call.
     before: Vec<(Span, Span)>,
-    /// What is copied after it.
+    /// Source and target of what is copied after the call.
     after: Vec<(Span, Span)>,
     memory: HostMemory,
 }
 
 impl Staged {
-    /// The same call on copies of those buffers that lie on a device, if any does.
+    /// Returns the same call on copies of those buffers that lie on a device; `None` if none does.
     pub fn of(
         call: &rustcoll_call,
         arguments: &Arguments,
@@ -118,13 +118,13 @@ impl Staged {
         self.before.iter().try_for_each(copy)
     }
 
-    /// Copies what the call has written, if it came to its end.
+    /// Copies what the call has written, if it is complete.
     pub fn end(&mut self, ended: Result<(), Error>) -> Result<(), Error> {
         match ended {
             Ok(()) => self.after.iter().try_for_each(copy),
             Err(error) if is_of_data(error) => self.after.iter().try_for_each(copy).and(ended),
             Err(_) => {
-                // What was given up may still arrive.
+                // Messages that were given up may still arrive in this memory.
                 self.memory.leak();
                 ended
             }
@@ -141,7 +141,7 @@ impl Use {
         self.spans().any(|span| is_on_device(span.data().cast()))
     }
 
-    /// Where the memory begins, on a cache line, and how many cache lines it takes, in bytes: so copies are aligned as what they are copies of.
+    /// Returns the memory's address and bytes in whole cache lines, so that copies are aligned like the original.
     fn reach(&self) -> (usize, usize) {
         let reaches = || self.spans().map(|span| reach(span.address, span.elements, &span.datatype));
         let start = reaches().map(|reach| reach.start).min().unwrap_or(0) / CACHE_LINE * CACHE_LINE;

@@ -1,4 +1,4 @@
-//! A call that rustcoll carries out by messages: everything but the memory, which is lent to it.
+//! A call that rustcoll carries out itself: everything except its memory, which the caller lends.
 
 use super::arguments::Arguments;
 use super::exchanging::Exchanging;
@@ -13,24 +13,22 @@ use std::sync::Arc;
 /// A call, ready to begin.
 pub struct Transfer {
     course: Course,
-    /// The arguments of the call.
     pub arguments: Arguments,
-    /// What is copied around them.
+    /// What is copied before and after the call.
     pub wrapping: Wrapping,
-    /// Where its messages go.
     channel: Channel,
 }
 
-/// What it goes by.
+/// How a transfer is carried out.
 enum Course {
-    /// A plan, whose memory lies so.
+    /// By a plan, with the layout of its temporary memory.
     Plan(Arc<Plan>, Layout),
-    /// Two stages.
+    /// In two stages.
     Exchanging(Box<Exchanging>),
 }
 
 impl Transfer {
-    /// A call that takes no more than so much temporary memory.
+    /// Returns a call that has not begun. If its second stage takes more than `scratch_limit` bytes, it logs an error.
     pub fn new(
         program: &Program,
         arguments: Arguments,
@@ -47,12 +45,12 @@ impl Transfer {
         Transfer { course, arguments, wrapping, channel }
     }
 
-    /// Turns to another call's tags.
+    /// Moves the messages to another call's tags.
     pub fn move_to(&mut self, channel: Channel) {
         self.channel = channel;
     }
 
-    /// Begins anew. An error leaves nothing outstanding.
+    /// Begins the call, for the first time or again. After an error nothing is in flight.
     #[inline]
     pub fn begin(&mut self, work: &mut Work) -> Result<(), Error> {
         match &mut self.course {
@@ -61,7 +59,7 @@ impl Transfer {
         }
     }
 
-    /// Goes on to the end. A plan with slots needs the segment that they are in.
+    /// Carries the call out to its end. A plan with slots needs the segment that contains the slots.
     #[inline]
     pub fn finish(&mut self, work: &mut Work, segment: Option<&mut Segment>) -> Result<(), Error> {
         let Transfer { course, arguments, wrapping, channel } = self;
@@ -73,7 +71,7 @@ impl Transfer {
         }
     }
 
-    /// Goes on as far as it can without waiting; says whether it came to the end. A plan with slots needs the segment that they are in.
+    /// Advances the call without waiting. Returns whether it is complete. A plan with slots needs their segment.
     pub fn advance(&mut self, work: &mut Work, segment: Option<&mut Segment>) -> Result<bool, Error> {
         let Transfer { course, arguments, wrapping, channel } = self;
         match course {

@@ -1,4 +1,4 @@
-//! What a call does with its buffers.
+//! Which parts of its buffers a call reads and writes.
 
 use super::arguments::Arguments;
 use crate::algorithms::{Collective, Cut};
@@ -8,33 +8,29 @@ use crate::mpi::messages::work::Group;
 /// What a call does with one of its buffers. A reduce-scatter in place reads more of its receive buffer than it writes.
 #[derive(Default)]
 pub struct Use {
-    /// What it reads.
     pub reads: Vec<Span>,
-    /// What it writes.
     pub writes: Vec<Span>,
 }
 
-/// Who reads the arguments of calls.
+/// A rank that makes a call.
 #[derive(Clone, Copy)]
 pub struct Reader {
-    /// Its rank.
     pub rank: usize,
     /// Number of ranks in its group.
     pub size: usize,
     /// Whether there is another group.
     pub has_two_groups: bool,
-    /// Blocks of the send and the receive buffer, where each has a count.
+    /// Blocks of the send and of the receive buffer, if each block has a count.
     pub blocks: (usize, usize),
 }
 
 impl Reader {
-    /// A rank of a group, where it has so many blocks.
     pub fn of(Group { rank, size, remote }: Group, blocks: (usize, usize)) -> Reader {
         Reader { rank, size, has_two_groups: remote > 0, blocks }
     }
 }
 
-/// What a call does with its send and its receive buffer.
+/// Returns what a call does with its send and its receive buffer; `None` if nothing.
 pub fn uses(arguments: &Arguments, reader: Reader) -> [Option<Use>; 2] {
     let Arguments { collective, ref send, ref recv, .. } = *arguments;
     let (sent, received) = equal_blocks(collective, reader);
@@ -46,7 +42,7 @@ pub fn uses(arguments: &Arguments, reader: Reader) -> [Option<Use>; 2] {
         return [None, Some(Use { reads: input, writes: result })];
     }
     let is_source = collective == Collective::Bcast && arguments.root == reader.rank;
-    // Elsewhere every call writes the whole buffer.
+    // In all other cases a call writes the whole receive buffer.
     let may_leave_some = arguments.in_place
         || reader.has_two_groups
         || collective == Collective::Exscan
@@ -56,7 +52,7 @@ pub fn uses(arguments: &Arguments, reader: Reader) -> [Option<Use>; 2] {
     [Some(Use { reads: input, writes: Vec::new() }), Some(Use { reads, writes })]
 }
 
-/// How many blocks a call's send and receive buffer have where one count stands for all.
+/// Returns how many blocks the send and the receive buffer have, if one count holds for all blocks.
 fn equal_blocks(
     collective: Collective,
     Reader { size, blocks: (sent, received), .. }: Reader,

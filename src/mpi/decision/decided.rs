@@ -1,4 +1,4 @@
-//! What was decided about a call, and who did.
+//! Who serves a call, and what decided that.
 
 use crate::report::NO_SHARED_MEMORY_YET;
 use crate::selection::Origin;
@@ -11,55 +11,53 @@ use std::sync::Arc;
 pub struct Decision {
     /// The algorithm's number, 0 for the component below.
     pub number: c_int,
-    /// Who decided it.
     pub decided: Decided,
     /// The algorithm with its parameters; `below` for the component below, `nobody` for a call without data.
     pub served: Arc<str>,
 }
 
 impl Decision {
-    /// The component below serves the call.
+    /// Returns the decision that the component below serves the call.
     pub fn below(decided: Decided) -> Decision {
         Decision { number: 0, decided, served: "below".into() }
     }
 
-    /// The call moves no data.
+    /// Returns the decision about a call that moves no data.
     pub fn nothing_to_do() -> Decision {
         Decision { number: 0, decided: Decided::NothingToDo, served: "nobody".into() }
     }
 }
 
-/// Who decided how a call is served.
+/// What decided how a call is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decided {
-    /// A parameter that forces an algorithm, also if that cannot serve the call.
+    /// A parameter that forces an algorithm, even one that cannot serve the call.
     Parameter,
-    /// The same by an info key of the communicator.
+    /// An info key of the communicator that forces an algorithm.
     Info,
-    /// The rule that stands there.
+    /// The rule at that place.
     Rule(Origin),
     /// No rule matches.
     NoRule,
-    /// What was decided is the component below, but it must not serve the call, or there is none.
+    /// The component below was chosen, but must not serve the call or does not exist.
     NoneBelow,
-    /// Somebody asked for what could not be had, and so this one decided.
+    /// The decision in the box, taken because something that an algorithm needs was lacking.
     Without(Lack, Box<Decided>),
-    /// The call is one of those by which algorithms are tried.
+    /// The call tries an algorithm.
     Tried,
-    /// Such calls, before.
+    /// Earlier calls tried algorithms.
     Learnt,
     /// The call moves no data.
     NothingToDo,
 }
 
-/// What could not be had.
+/// What an algorithm needs and a call cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// Shared memory.
     SharedMemory,
-    /// The same, for a communicator's first calls.
+    /// Shared memory, which a communicator's first calls do not use.
     SharedMemoryYet,
-    /// As much memory as an algorithm that calls other collectives would need.
+    /// Room for a mock-up: memory, or counts that fit an int.
     RoomForCalls,
 }
 
@@ -69,7 +67,7 @@ impl Decided {
         matches!(self, Decided::Parameter | Decided::Info)
     }
 
-    /// In short, for a table: of a rule the file and line.
+    /// Returns a short text for a table; for a rule its file and line.
     pub fn in_short(&self) -> String {
         match self {
             Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
@@ -100,7 +98,7 @@ impl fmt::Display for Lack {
         formatter.write_str(match self {
             Lack::SharedMemory => "no shared memory",
             Lack::SharedMemoryYet => NO_SHARED_MEMORY_YET,
-            Lack::RoomForCalls => "more memory than mock-ups may have",
+            Lack::RoomForCalls => "too much memory or too large counts for a mock-up",
         })
     }
 }

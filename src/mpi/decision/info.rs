@@ -1,4 +1,4 @@
-//! What the info keys ask for that a communicator was created with. They go before all that holds for the whole job.
+//! The info keys that a communicator was created with. They take precedence over all that holds for the whole job.
 
 use super::rules::{self, Collected};
 use crate::algorithms::{Algorithm, Collective};
@@ -11,23 +11,22 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-/// How the names of keys begin.
 const PREFIX: &str = "rustcoll_";
 
 /// The key of a list of rule files.
 const RULES: &str = "rules";
 
-/// The key of whether algorithms are tried.
+/// The key that says whether algorithms are tried while the job runs.
 const TUNE: &str = "tune";
 
-/// The wishes of one communicator.
+/// What the info keys of one communicator ask for.
 #[derive(Default)]
 pub struct Info {
-    /// Forced algorithms; `None`: rules decide, whatever is forced elsewhere.
+    /// Forced algorithms. `None`: rules decide, even if a parameter forces an algorithm.
     forced: HashMap<Collective, Option<&'static Algorithm>>,
-    /// Rules that go before the job's.
+    /// Rules that take precedence over the job's.
     pub rules: Rules,
-    /// Whether algorithms are tried while the job runs, if it says so.
+    /// Whether algorithms are tried while the job runs; `None` if no key says so.
     tunes_online: Option<bool>,
 }
 
@@ -40,12 +39,12 @@ enum Key {
 }
 
 impl Info {
-    /// What a communicator's keys ask for, and what is wrong with those that were left out.
+    /// Returns what a communicator's info keys ask for, and the faults of the keys that were left out.
     pub fn of(communicator: *const c_void) -> (Info, Vec<String>) {
         Info::read(&entries(communicator))
     }
 
-    /// Whether a collective's algorithm is forced or left to the rules; `None`: nothing is said about it.
+    /// Returns the forced algorithm of a collective; `Some(None)`: rules decide, `None`: no key is about it.
     pub fn forced(&self, collective: Collective) -> Option<Option<&'static Algorithm>> {
         self.forced.get(&collective).copied()
     }
@@ -81,7 +80,7 @@ impl Info {
                 }
             }
         }
-        // Lines go before files, in whichever order they are given.
+        // Lines take precedence over files, in whichever order the keys come.
         if let Some((origin, list)) = files {
             given.add_files(&origin, list);
         }
@@ -111,7 +110,7 @@ impl Key {
     }
 }
 
-/// Tells what is wrong with the keys of a communicator of that name, and ends the job if it is to be strict.
+/// Logs the faults of a communicator's info keys, or ends the job over them if faults are to end it.
 pub fn report(faults: &[String], name: &str, group: Group) {
     if !faults.is_empty() && settings::rules_are_strict() {
         rules::refuse(faults, group.rank == 0);

@@ -8,7 +8,7 @@ use crate::selection::online::Settled;
 use std::fs;
 use std::sync::{Mutex, MutexGuard};
 
-/// The rules so far, and the file that they go to. When MPI ends, it has forgotten its parameters that are texts.
+/// The rules so far, and their file. MPI forgets text parameters before it ends, so the name is copied.
 static LEARNT: Mutex<Option<Learnt>> = Mutex::new(None);
 
 struct Learnt {
@@ -21,13 +21,13 @@ fn learnt() -> MutexGuard<'static, Option<Learnt>> {
     LEARNT.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Begins with no rules; MPI starts.
+/// Begins with no rules when MPI starts. Only rank 0 of the job keeps any.
 pub fn start() {
     let file = settings::LEARNT.value().filter(|_| watch::rank() == 0);
     *learnt() = file.map(|file| Learnt { file, rules: Vec::new() });
 }
 
-/// Notes what is settled of a kind of calls on a communicator.
+/// Logs what serves a kind of calls from now on, and keeps a rule for that if it is new.
 pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)) {
     let Settled { choice, before, ratio, tried, is_usual } = *settled;
     let (collective, bytes) = (kind.collective.name(), kind.bytes);
@@ -50,7 +50,7 @@ pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)
     }
 }
 
-/// Writes the rules, if the user wants them; MPI is about to end.
+/// Writes the rules before MPI ends, if the user names a file for them.
 pub fn write() {
     if let Some(Learnt { file, rules }) = learnt().take()
         && let rules = rules.into_iter().map(|(_, rule)| rule).collect::<String>()

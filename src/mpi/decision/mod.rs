@@ -1,4 +1,4 @@
-//! Who serves a call: rules, info keys and forced algorithms, and the schedules that they choose.
+//! Decides who serves a call, by info keys, forced algorithms and rules, and makes schedules.
 
 pub mod decided;
 pub mod info;

@@ -1,5 +1,5 @@
-//! The rules of a job: those that the user gives in lines and files, then the site's, then the default ones. Algorithms that come from files
-//! stand at their side: rules name them.
+//! The rules of a job: first those that the user gives in lines and files, then the site's, then the default ones.
+//! Rules may name algorithms that come from schedule files.
 
 use super::schedule_files;
 use crate::algorithms::Collective;
@@ -11,32 +11,30 @@ use std::ffi::{CStr, CString, c_int};
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// A process remembers the rules of so many collectives and sizes of communicators; then it starts anew.
+/// The most tables of rules that a process remembers. If there are more, it forgets all and starts anew.
 const MOST_TABLES: usize = 256;
 
 /// Rules from several sources. A source with a fault is left out as a whole.
 #[derive(Default)]
 pub struct Collected {
-    /// The rules, those of the sources that were added first first.
+    /// The rules of all sources. The source that was added first comes first.
     pub rules: Rules,
     /// What is wrong with sources that were left out.
     pub faults: Vec<String>,
-    /// The others.
+    /// The sources that were not left out.
     pub sources: Vec<Source>,
 }
 
-/// A text of rules that hold, or of an algorithm that stands beside the registered ones.
+/// A text of rules in force, or of an algorithm from a schedule file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Where it comes from: a file, or a line's parameter.
+    /// The file, or the parameter or info key that holds the line.
     pub name: String,
-    /// Whether it is a file.
     pub is_file: bool,
-    /// The text.
     pub content: Vec<u8>,
 }
 
-/// What the user gives for the whole job, then what the site gives.
+/// Returns the schedule files and rules that the user gives for the whole job, then the site's rules.
 pub fn given() -> &'static Collected {
     static GIVEN: LazyLock<Collected> = LazyLock::new(|| {
         let schedule_files::Given { sources, faults } = schedule_files::given();
@@ -57,14 +55,14 @@ pub fn given() -> &'static Collected {
     &GIVEN
 }
 
-/// The rules of the whole job: those, then the default ones. The latter are read when the first call asks for them, so that
-/// a process without any does not have to.
+/// Returns all rules of the job: the given ones, then the default ones. The default ones are read when the first call
+/// asks for rules, so a process without calls never reads them.
 pub fn of_job() -> &'static Rules {
     static RULES: LazyLock<Rules> = LazyLock::new(|| given().rules.clone().followed_by(Rules::built_in()));
     &RULES
 }
 
-/// Those of a collective, cut down to communicators of so many ranks, of one or two groups. Communicators that are alike share them.
+/// Returns the job's rules that can match a collective on a communicator. Communicators that are alike share them.
 pub fn table_of_job(collective: Collective, size: usize, groups: usize) -> Arc<Table> {
     static KNOWN: Mutex<BTreeMap<(usize, usize, usize), Arc<Table>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -77,13 +75,13 @@ pub fn table_of_job(collective: Collective, size: usize, groups: usize) -> Arc<T
     Arc::clone(table)
 }
 
-/// What is wrong with those that are left out, one fault in a line.
+/// Returns the faults of all sources that were left out, one in a line.
 pub fn faults() -> &'static CStr {
     static FAULTS: LazyLock<CString> = LazyLock::new(|| text(&given().faults));
     &FAULTS
 }
 
-/// Ends the job if its rules have faults and it is to be strict; tells once what they mean less than it may seem.
+/// Ends the job if its rules have faults and faults are to end it. The first rank logs a note on foreign rules.
 pub fn announce(is_first_on_node: bool, is_first_of_job: bool) {
     let Collected { faults, rules, .. } = given();
     if !faults.is_empty() && settings::rules_are_strict() {
@@ -103,13 +101,13 @@ fn further(notes: usize) -> String {
     }
 }
 
-/// Ends the job over faults, of which one rank shall speak before the others.
+/// Ends the job over faulty rules. `speaks_first`: whether this rank reports them at once; other ranks wait.
 pub fn refuse(faults: &[String], speaks_first: bool) {
     // SAFETY: the pointer is a C string that outlives the call.
     unsafe { rustcoll_shim_refuse_rules(text(faults).as_ptr(), c_int::from(speaks_first)) };
 }
 
-/// The names in a list that are separated by commas; `origin` is where the list stands. An error: a name is empty.
+/// Returns the comma-separated names of a list, with an error for each empty name. `origin`: where the list is.
 pub fn names<'list>(
     origin: &str,
     list: &'list str,
@@ -127,12 +125,12 @@ fn read(name: &str) -> Result<(Source, Rules), RuleErrors> {
 }
 
 fn text(faults: &[String]) -> CString {
-    // Offending texts are shown, whatever they hold.
+    // Faults quote the user's texts, which may contain zero bytes.
     CString::new(faults.join("\n").replace('\0', "\u{fffd}")).unwrap_or_default()
 }
 
 impl Collected {
-    /// Adds the rules of a collective in a line.
+    /// Adds a line of rules of a collective. `name`: where the line is.
     pub fn add_line(&mut self, name: &str, collective: Collective, line: &str) {
         let rules = Rules::parse_line(name, collective, line);
         self.add(
@@ -140,7 +138,7 @@ impl Collected {
         );
     }
 
-    /// Adds the files of a list, those that stand later in it first; `origin` is where the list stands.
+    /// Adds the files of a list. A later file takes precedence over earlier ones. `origin`: where the list is.
     pub fn add_files(&mut self, origin: &str, list: &str) {
         for name in names(origin, list).rev() {
             match name {
@@ -150,7 +148,7 @@ impl Collected {
         }
     }
 
-    /// The same for a list that may stand in two places.
+    /// Adds the files of a list that may be in two places. It is a fault if the two lists differ.
     fn add_files_of(&mut self, lists: [(String, Option<String>); 2]) {
         match lists {
             [(origin, Some(list)), (other_origin, Some(other))] if list != other => self.faults.push(format!(

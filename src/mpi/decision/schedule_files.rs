@@ -1,4 +1,4 @@
-//! Algorithms from the files that the user names: they are proved when the process starts, and then stand beside the registered ones.
+//! Algorithms from the files that the user names. They are proved when the process starts, and then registered.
 
 use super::rules::{Source, names};
 use crate::mpi::parameters::settings;
@@ -7,16 +7,16 @@ use crate::selection;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// What the files have.
+/// The content of the schedule files.
 #[derive(Default)]
 pub struct Given {
-    /// Those that are right.
+    /// The correct files.
     pub sources: Vec<Source>,
-    /// What is wrong with the others, which are left out.
+    /// What is wrong with the other files, which are left out.
     pub faults: Vec<String>,
 }
 
-/// What is given, which is registered at the first call.
+/// Returns the user's schedule files. The first call reads them and registers their algorithms.
 pub fn given() -> &'static Given {
     static GIVEN: LazyLock<Given> = LazyLock::new(|| {
         let (origin, list) = settings::schedule_files();
@@ -27,7 +27,7 @@ pub fn given() -> &'static Given {
     &GIVEN
 }
 
-/// Reads and proves the files of a list, and all of its folders; `origin` is where the list stands.
+/// Reads and proves the files of a list, and all files of its folders. `origin`: where the list is.
 fn read(origin: &str, list: &str) -> (Given, Loaded) {
     let (mut given, mut loaded) = (Given::default(), Loaded::default());
     for name in names(origin, list) {

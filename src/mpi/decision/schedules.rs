@@ -1,4 +1,4 @@
-//! Which algorithm serves a call on a communicator, and its schedules.
+//! Chooses the algorithms that serve a communicator's calls, and keeps their schedules.
 
 use super::decided::{Decided, Lack};
 use super::info::Info;
@@ -22,29 +22,28 @@ use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
 
-/// A communicator keeps at most so many schedules; then it starts anew. Broadcasts from ever new roots would fill the
-/// memory otherwise.
+/// The most schedules that a communicator keeps; then it forgets all of them. Otherwise broadcasts from ever new roots
+/// would fill the memory.
 const MOST_SCHEDULES: usize = 64;
 
-/// The schedules of one rank of a communicator.
+/// The choices and schedules of one rank of a communicator.
 pub struct Schedules {
     group: Group,
     /// How log lines begin.
     name: Arc<str>,
     known: Vec<Known>,
-    /// What the communicator was created with.
     info: Info,
-    /// By collective: the rules as far as they can match here, once they were asked.
+    /// For each collective the rules that can match here; made when they are first needed.
     tables: [Option<Box<Tables>>; Collective::ALL.len()],
     nodes: Knowledge,
     memory: SharedMemory,
-    /// The first calls that block.
+    /// Counts the first blocking calls, which do not use shared memory.
     spared: Spared,
     /// Forced algorithms whose refusal was reported.
     reported: HashSet<(Collective, &'static str)>,
-    /// What was tried so far.
+    /// The trials of algorithms while the job runs.
     online: Online,
-    /// Remembered calls are counted only while somebody wants to know of them.
+    /// Keeps calls watched while algorithms are tried: only then remembered calls are counted.
     _watcher: Option<Watcher>,
 }
 
@@ -59,41 +58,41 @@ struct Tables {
 /// What the form of a call allows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Form {
-    /// Whether there is a component below for it.
+    /// Whether there is a component below that serves this form.
     pub has_below: bool,
-    /// Whether it blocks. Nothing else knows what the ranks told each other of their nodes: MPI makes calls of its own
-    /// that do not, when it duplicates a communicator, and these meet the exchange on some ranks before and on others
-    /// after it.
+    /// Whether the call blocks. Only blocking calls use the map of nodes that the ranks exchange. MPI itself makes
+    /// non-blocking calls when it duplicates a communicator. Some ranks make them before the exchange of nodes, and
+    /// others make them after it.
     pub is_blocking: bool,
-    /// Whether there is shared memory for it, if the ranks can have any.
+    /// Whether the call may use shared memory, if the ranks can have any.
     pub may_share: bool,
-    /// Whether it may be served by calls of other collectives. Those that such calls bring about may not, lest they call each
-    /// other for ever.
+    /// Whether calls of other collectives may serve it. Such inner calls must not be served by calls again: they would
+    /// call each other without end.
     pub calls_others: bool,
 }
 
 /// What ranks must do before a call can be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// Tell each other their nodes.
+    /// Exchange their nodes.
     Nodes,
     /// Find out whether they can share memory.
     SharedMemory,
-    /// Bring together how long calls of this kind took that were tried.
+    /// Exchange the times of those calls of this kind that tried algorithms.
     Times(Call),
 }
 
 /// Whether the ranks of each node share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedMemory {
-    /// Nobody has tried.
+    /// The ranks have not tried yet.
     Unknown,
     /// They do.
     Had {
         /// Whether they can copy from each other's own memory, too.
         copies_singly: bool,
     },
-    /// One of them, at least, could not have it.
+    /// At least one rank could not get its memory.
     Missing,
 }
 
@@ -107,40 +106,37 @@ struct Known {
 
 /// Who serves a call, and who decided it.
 pub struct Chosen<'a> {
-    /// Who decided it.
     pub decided: Decided,
     /// `None`: the component below serves it.
     pub selected: Option<Selected<'a>>,
-    /// Whether it depended on memory that ranks share.
+    /// Whether the choice depended on shared memory.
     pub depends_on_memory: bool,
-    /// How long the same call is served so.
+    /// How long the choice holds for the same call.
     pub lasting: Lasting,
 }
 
-/// How long the same call is served so.
+/// How long a choice holds for the same call.
 #[derive(Clone, Debug)]
 pub enum Lasting {
     /// As long as nothing else changes.
     Always,
-    /// While the counter lets it pass.
+    /// While the counter lets calls pass: until the next call that tries an algorithm.
     While(Arc<Counter>),
-    /// For this call alone: it is one of the first ones.
+    /// For this call alone, one of the communicator's first calls.
     Once,
-    /// For this call alone: it is one of this kind that are tried.
+    /// For this call alone, which tries an algorithm for calls of this kind.
     Tried(Call),
 }
 
-/// What rustcoll serves a call by.
+/// The algorithm by which rustcoll serves a call.
 pub struct Selected<'a> {
-    /// The algorithm.
     pub algorithm: &'static Algorithm,
-    /// Its number among the collective's.
+    /// Its number among the collective's algorithms, from 1.
     pub number: c_int,
     /// Its name with the parameters that shape its schedule or its stripes.
     pub shown: String,
-    /// The longest part of a block that is in shared memory at a time, in bytes, if there is a wish.
+    /// The longest part of a block in shared memory at a time, in bytes, if the user or a rule sets it.
     pub stripe: Option<usize>,
-    /// What it consists of.
     pub made_of: MadeOf<'a>,
 }
 
@@ -153,7 +149,6 @@ pub enum MadeOf<'a> {
 }
 
 impl Schedules {
-    /// None yet, on a communicator that was created with some info keys.
     pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Self {
         let tables = [const { None }; Collective::ALL.len()];
         Schedules {
@@ -171,8 +166,8 @@ impl Schedules {
         }
     }
 
-    /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
-    /// equal on all ranks; `in_place` and `graph` only shape this rank's schedule. An error: what the ranks must do first.
+    /// Returns who serves a call. All ranks get the same answer, because it depends only on what is equal on all
+    /// ranks; `in_place` and `graph` only shape this rank's schedule. An error: what the ranks must do first.
     pub fn choose(
         &mut self,
         call: &Call,
@@ -188,7 +183,7 @@ impl Schedules {
         let kind = online::kind(call);
         let call = &self.located(call, values, form);
         let mut depends_on_memory = self.depends_on_memory(call, values, form);
-        // A rank that did not know whether there is memory has kept a non-blocking call, and cannot pass it on now.
+        // A rank that did not know whether there is memory has kept a non-blocking call, and cannot fall back now.
         let has_below = form.has_below && (form.is_blocking || !depends_on_memory);
         let form = Form { has_below, ..form };
         let (mut choice, mut decided) = self.choice(call, values, form);
@@ -255,7 +250,7 @@ impl Schedules {
         Ok(Chosen { decided, selected, depends_on_memory, lasting })
     }
 
-    /// Whether algorithms are tried for such calls, of which that was decided. The same on all ranks.
+    /// Whether algorithms are tried for calls like this one, given what decided it. The same on all ranks.
     fn is_explored(&self, call: &Call, decided: &Decided, values: Values, form: Form) -> bool {
         let is_ruled = matches!(decided, Decided::Rule(_));
         let is_plain = form.is_blocking && form.calls_others && call.remote == 0 && !call.reproducible;
@@ -269,7 +264,7 @@ impl Schedules {
             && !has_limit
     }
 
-    /// What the next call of a kind is served by, if the rules choose that for it.
+    /// Returns what serves the next call of a kind, and how long, if the rules choose `usual` for it.
     fn turn(&mut self, call: &Call, kind: Call, usual: Choice) -> Result<(Choice, Lasting), Missing> {
         if usual.algorithm().is_none_or(Algorithm::is_mock_up) {
             return Ok((usual, Lasting::Always));
@@ -288,7 +283,7 @@ impl Schedules {
         }
     }
 
-    /// How long calls of a kind took that were tried, and what follows from what all ranks say of that.
+    /// The trials of algorithms: the times of calls, and what follows from the times of all ranks.
     pub fn online(&mut self) -> &mut Online {
         &mut self.online
     }
@@ -307,8 +302,9 @@ impl Schedules {
         }
     }
 
-    /// Whether a call that blocks goes by messages though shared memory would decide how it is served, if it is one of the first. All ranks
-    /// count alike: what goes by messages so is not remembered, and what this rank knows of the memory does not matter.
+    /// Whether a blocking call, if it is one of the first, goes by messages although its choice depends on shared
+    /// memory. All ranks count alike: such calls are not remembered, and what a rank knows of the memory does not
+    /// matter.
     fn may_be_spared(&mut self, call: &Call, values: Values, form: Form) -> bool {
         let call = self.located(call, values, form);
         form.is_blocking && self.depends_on_memory(&call, values, form) && {
@@ -318,8 +314,8 @@ impl Schedules {
         }
     }
 
-    /// Whether it decides about calls of a collective if all ranks have their neighbours at the same offsets of a grid. The same on all ranks,
-    /// whatever the arguments of their calls are.
+    /// Whether decisions about a collective depend on all ranks having their neighbours at the same offsets of a grid.
+    /// The same on all ranks, whatever the arguments of their calls are.
     pub fn depends_on_stencil(&mut self, collective: Collective, values: Values) -> bool {
         let forced = self.info.forced(collective);
         if let Some(algorithm) = forced.flatten() {
@@ -331,20 +327,20 @@ impl Schedules {
             || parameter.map_or_else(|| job.depends_on_stencil(), Algorithm::takes_stencil)
     }
 
-    /// Those of the communicator's and of the job's rules that match.
+    /// Returns the matching rule of the communicator, and that of the job.
     fn ruled(&mut self, call: &Call) -> [Option<*const Rule>; 2] {
         let Tables { own, job } = self.tables(call);
         [own, job].map(|table| table.rule(call).map(ptr::from_ref))
     }
 
-    /// Whether the ranks may share memory for a call, if they can have any. Those of several nodes tell each other first who is where,
-    /// which only calls that block do.
+    /// Whether the ranks may share memory for a call, if they can have any. Ranks on several nodes must exchange their
+    /// nodes first, and only blocking calls do that.
     fn may_share(&self, call: &Call, values: Values, form: Form) -> bool {
         let is_located = form.is_blocking || matches!(self.nodes.known(false), Spread::Nodes(_));
         form.may_share && is_located && call.remote == 0 && values.may_share_memory()
     }
 
-    /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.
+    /// Whether the choice or the chosen algorithm depends on the ranks' nodes; the same on all ranks.
     fn needs_nodes(&mut self, call: &Call, choice: Choice, decided: &Decided) -> bool {
         let Tables { own, job } = self.tables(call);
         let is_asked = match decided {
@@ -352,11 +348,11 @@ impl Schedules {
             Decided::Parameter => own.depends_on_nodes(call),
             _ => own.depends_on_nodes(call) || (own.rule(call).is_none() && job.depends_on_nodes(call)),
         };
-        // Two groups do not tell each other.
+        // The ranks of two groups do not exchange their nodes.
         call.remote == 0 && (is_asked || choice.algorithm().is_some_and(Algorithm::takes_nodes))
     }
 
-    /// A call with what it may know of the ranks' nodes.
+    /// Returns the call with what it may know of nodes, shared memory and calls of other collectives.
     pub fn located(&self, call: &Call, values: Values, form: Form) -> Call {
         let shares_memory = self.may_share(call, values, form) && self.memory != SharedMemory::Missing;
         let calls_others = form.calls_others && call.remote == 0 && !call.reproducible;
@@ -374,13 +370,13 @@ impl Schedules {
         }
     }
 
-    /// Notes how the memory lies that the ranks of each node share, if they do.
+    /// Notes the layout of the shared memory; `None` if at least one rank could not get any.
     pub fn note_memory(&mut self, geometry: Option<Geometry>) {
         let had = |Geometry { copies_singly, .. }| SharedMemory::Had { copies_singly };
         self.memory = geometry.map_or(SharedMemory::Missing, had);
     }
 
-    /// Of each rank whether it is on this rank's node, as far as is known.
+    /// Returns for each rank whether it is on this rank's node; false if that is not known.
     pub fn neighbours(&self) -> Vec<bool> {
         let Group { rank, size, .. } = self.group;
         match self.nodes.known(true) {
@@ -394,9 +390,9 @@ impl Schedules {
         self.nodes.note(nodes);
     }
 
-    /// What is chosen, of what may be, and who chose it.
+    /// Returns the choice for a call, and what decided it.
     fn choice(&mut self, call: &Call, values: Values, form: Form) -> (Choice, Decided) {
-        // Nobody knows how the component below reduces.
+        // The order in which the component below reduces is unknown.
         let may_pass_on = form.has_below && !call.reproducible;
         let chosen = self
             .by_info(call, values, may_pass_on)
@@ -408,7 +404,7 @@ impl Schedules {
         }
     }
 
-    /// What the communicator's info keys say.
+    /// Returns the choice of the communicator's info keys, if they make one.
     fn by_info(&mut self, call: &Call, values: Values, may_pass_on: bool) -> Option<(Choice, Decided)> {
         let algorithm = self.info.forced(call.collective).flatten();
         if let Some(choice) =
@@ -429,7 +425,7 @@ impl Schedules {
         Some((choice, Decided::Parameter))
     }
 
-    /// What the job's rules say, which leave its parameters to the user.
+    /// Returns the choice of the job's rules. Parameters that the user sets take precedence over those of a rule.
     fn by_rules(&mut self, call: &Call, values: Values) -> (Choice, Decided) {
         match self.tables(call).job.rule(call) {
             Some(rule) => {
@@ -448,7 +444,7 @@ impl Schedules {
         })
     }
 
-    /// The forced algorithm, if it can serve the call; `None` leaves it to the rules.
+    /// Returns the forced algorithm if it can serve the call, or the component below. `None` leaves the call to rules.
     fn forced(
         &mut self,
         algorithm: &'static Algorithm,
@@ -458,8 +454,8 @@ impl Schedules {
     ) -> Option<Choice> {
         match call.is_served_by(algorithm) {
             Ok(()) => Some(Choice::Use { algorithm, parameters: values.parameters() }),
-            // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
-            // So does it what happens to calls that can share no memory, and those that cannot call others.
+            // Forcing an algorithm for one group leaves it open what happens between two, and vice versa. The same
+            // holds for the other needs that only some calls can meet.
             Err(
                 reason @ Reason::Unmet(
                     Requirement::OneGroup
@@ -482,7 +478,7 @@ impl Schedules {
         }
     }
 
-    /// Says once for each communicator (in each of its groups) and algorithm why a forced algorithm was not used.
+    /// Logs once for each communicator and algorithm, at rank 0 of each group, why a forced algorithm was not used.
     fn report_refusal(
         &mut self,
         collective: Collective,
@@ -502,7 +498,7 @@ impl Schedules {
         }
     }
 
-    /// Says once for each communicator and algorithm why there is no room for one that was chosen. No other reason is told then.
+    /// Logs once for each communicator and algorithm why it has no room. Other reasons are not logged then.
     fn report_lack_of_room(&mut self, collective: Collective, algorithm: &'static Algorithm, lack: NoRoom) {
         let name = &self.name;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
@@ -514,7 +510,7 @@ impl Schedules {
         }
     }
 
-    /// What the algorithm is asked.
+    /// Returns the problem that the algorithm must solve.
     fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         if let (true, Spread::Nodes(nodes)) = (algorithm.takes_nodes(), self.nodes.known(form.is_blocking)) {
@@ -525,7 +521,7 @@ impl Schedules {
         problem
     }
 
-    /// Says in the log which of the wanted parameters go too far.
+    /// Logs which of the requested parameters were cut.
     fn report_cuts(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, problem: &Problem) {
         let wanted =
             |parameter| parameters.get(parameter).filter(|_| algorithm.parameters.contains(&parameter));
@@ -540,7 +536,7 @@ impl Schedules {
         }
     }
 
-    /// The schedule of an algorithm, from memory or new. Collectives of one algorithm share it; the log names each of them once.
+    /// Returns an algorithm's schedule, remembered or new. Collectives share it; the log names each of them once.
     fn known(&mut self, collective: Collective, algorithm: &'static Algorithm, problem: Problem) -> &Known {
         let is_same = |known: &&Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
         let is_it = |known: &Known| known.collective == collective && is_same(&known);
@@ -562,13 +558,13 @@ impl Schedules {
     }
 }
 
-/// Where nothing is below, or may be: the first registered algorithm that can serve the call.
+/// Returns the first registered algorithm that can serve the call, where no component below may.
 fn first_that_serves(call: &Call, values: Values) -> Choice {
     let serving = call.collective.algorithms().find(|algorithm| call.is_served_by(algorithm).is_ok());
     serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, parameters: values.parameters() })
 }
 
-/// A choice with other parameters.
+/// Returns the choice with other parameters.
 fn shaped(choice: Choice, shape: impl FnOnce(Parameters) -> Parameters) -> Choice {
     match choice {
         Choice::Below => Choice::Below,
@@ -576,7 +572,7 @@ fn shaped(choice: Choice, shape: impl FnOnce(Parameters) -> Parameters) -> Choic
     }
 }
 
-/// An algorithm with the parameters that shape its schedule, and how long the user wants stripes of it.
+/// Names an algorithm with the parameters that shape its schedule. `stripe`: bytes, if the user sets it.
 fn describe(algorithm: &Algorithm, problem: &Problem, stripe: Option<usize>) -> String {
     let value = |parameter: &Parameter| match parameter {
         Parameter::Radix => format!(", radix {}", problem.radix),

@@ -1,5 +1,5 @@
-//! How the ranks of a communicator find out that their neighbours are at the same offsets of a grid. Nobody tells them, and each knows its own
-//! neighbours only.
+//! How the ranks of a communicator find out that their neighbours are at the same offsets of a grid. MPI does not say
+//! so, and each rank knows only its own neighbours.
 
 use crate::algorithms::stencil_search::{candidates, elected, may_gain, vote};
 use crate::algorithms::{Neighbours, Stencil};
@@ -7,8 +7,8 @@ use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::shared_memory::sharing::Teller;
 
-/// The stencil that all ranks have in common, if there is one with which they can gain; the same at all ranks. They look for it in the
-/// neighbours of a rank that has the most, for that rank is away from borders if any is, and each says which of what they find fits it.
+/// Returns the common stencil of all ranks, if they can gain by one; the same at all ranks. Candidates come from the
+/// neighbours of a rank that has the most: it is away from borders if any rank is. Each rank votes for those that fit.
 pub fn agree(teller: &Teller, neighbours: &Neighbours) -> Result<Option<Stencil>, Error> {
     let Group { rank, size, .. } = teller.group;
     let own: Vec<u64> = neighbours.destinations.iter().map(|edge| edge.peer as u64).collect();

@@ -13,10 +13,10 @@ pub struct Topology {
     pub is_cartesian: bool,
 }
 
-/// The topology of a communicator.
+/// Reads the topology of a communicator.
 ///
 /// # Safety
-/// The handle is that of a communicator with a topology, on which this process is that rank.
+/// The handle is that of a communicator with a topology, in which this process has that rank.
 pub unsafe fn topology(communicator: *const c_void, rank: usize) -> Topology {
     let mut topology = MaybeUninit::uninit();
     // SAFETY: the shim fills the description in, and its arrays hold as many numbers as it says.
@@ -46,7 +46,7 @@ unsafe fn grid(topology: &rustcoll_topology) -> Vec<Dimension> {
     lengths.iter().zip(periods).map(dimension).collect()
 }
 
-/// Ranks as MPI lists them: `MPI_PROC_NULL` is negative.
+/// Returns ranks as MPI lists them; `None` for `MPI_PROC_NULL`, which is negative.
 ///
 /// # Safety
 /// As for [`numbers`].
@@ -56,8 +56,8 @@ unsafe fn ranks(values: *const c_int, length: usize) -> impl Iterator<Item = Opt
 }
 
 /// # Safety
-/// The array holds so many numbers, and outlives the result.
+/// The array holds `length` numbers, and outlives the result.
 unsafe fn numbers<'a>(values: *const c_int, length: usize) -> &'a [c_int] {
-    // SAFETY: by this function's contract; an array of none may be NULL.
+    // SAFETY: by this function's contract; an empty array may be NULL.
     if length == 0 { &[] } else { unsafe { std::slice::from_raw_parts(values, length) } }
 }

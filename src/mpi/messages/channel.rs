@@ -1,5 +1,5 @@
-//! Where a collective's messages go: on an inter-communicator, the ranks of the two groups are reached by different
-//! communicators.
+//! Maps peers to communicators. On an inter-communicator, one communicator reaches the ranks of the own
+//! group, and another one those of the other group.
 
 use super::transport::{Error, check};
 use crate::mpi::shim::bindings::rustcoll_shim_failure;
@@ -10,29 +10,28 @@ use std::ffi::{c_int, c_void};
 pub struct Route {
     /// The communicator's handle.
     pub communicator: *const c_void,
-    /// The tag of all messages.
     pub tag: c_int,
 }
 
-/// Where a collective runs.
+/// The communicators and tags that a collective's messages use.
 #[derive(Clone, Copy)]
 pub struct Channel {
-    /// To the ranks of the own group, which are all ranks if there is but one.
+    /// Reaches the ranks of the own group; on an intra-communicator, all ranks.
     pub own: Route,
-    /// To the ranks of the other group, whose numbers follow those of the own.
+    /// Reaches the ranks of the other group. They are numbered after those of the own group.
     pub other: Route,
     /// Number of ranks in the own group.
     pub own_size: usize,
 }
 
 impl Channel {
-    /// Whether the communicator can still be used, as far as MPI knows.
+    /// Fails if MPI knows that a process of the communicator has failed, or that the communicator was revoked.
     pub fn check(&self) -> Result<(), Error> {
         // SAFETY: the handle is that of the call's communicator.
         check(unsafe { rustcoll_shim_failure(self.other.communicator) })
     }
 
-    /// How a peer is reached, and its rank there.
+    /// Returns the route to a peer, and the peer's rank there.
     #[inline]
     pub fn to(&self, peer: u32) -> (Route, c_int) {
         match (peer as usize).checked_sub(self.own_size) {

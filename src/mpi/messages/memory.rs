@@ -1,17 +1,17 @@
-//! Temporary memory of a communicator: grows to what its calls need, is reused, and ends with it.
+//! Temporary memory of a communicator. It grows to what calls need, later calls reuse it, and it is freed
+//! with the communicator.
 
 use super::transport::Array;
 use crate::mpi::shim::bindings::rustcoll_datatype;
 use std::ops::Range;
 
-/// The unit of allocation, so that memory starts on a cache line and suits every datatype.
+/// The unit of allocation. It aligns memory to a cache line, which suits every datatype.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct CacheLine([u8; LINE as usize]);
 
 const LINE: isize = 64;
 
-/// There is not enough memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 
@@ -20,7 +20,7 @@ pub struct OutOfMemory;
 pub struct Arena(Vec<CacheLine>);
 
 impl Arena {
-    /// The start of at least so many bytes, uninitialised.
+    /// Returns the start of at least `bytes` bytes, uninitialised.
     #[inline]
     pub fn at_least(&mut self, bytes: usize) -> Result<*mut u8, OutOfMemory> {
         let lines = bytes.div_ceil(size_of::<CacheLine>());
@@ -30,47 +30,45 @@ impl Arena {
         Ok(self.0.as_mut_ptr().cast())
     }
 
-    /// Not in place: nobody needs the old content.
+    /// Frees the old memory first, because nobody needs its content.
     #[cold]
     fn grow(&mut self, lines: usize) -> Result<(), OutOfMemory> {
         self.0 = Vec::new();
         self.0.try_reserve_exact(lines).map_err(|_| OutOfMemory)
     }
 
-    /// The address of the first of elements that take so much of the memory.
+    /// Returns the address of the first element, in memory of that extent.
     #[inline]
     pub fn fit(&mut self, extent: Extent) -> Result<*mut u8, OutOfMemory> {
         Ok(self.at_least(extent.bytes)?.wrapping_offset(extent.first))
     }
 
-    /// Bytes that it holds.
+    /// Bytes that the arena holds.
     pub fn held(&self) -> usize {
         self.0.capacity() * size_of::<CacheLine>()
     }
 
-    /// Gives everything back.
+    /// Frees the memory.
     pub fn release(&mut self) {
         self.0 = Vec::new();
     }
 
-    /// Gives the memory up for good, because a transfer that cannot be stopped may still use it.
+    /// Never frees the memory, because a transfer that cannot be stopped may still use it.
     pub fn leak(&mut self) {
         std::mem::forget(std::mem::take(&mut self.0));
     }
 }
 
-/// What elements of a datatype take of memory that starts on a cache line, wherever their data lie relative to their
-/// addresses.
+/// The memory that elements of a datatype need. It starts on a cache line, and the elements' data may begin
+/// before or after their addresses.
 #[derive(Clone, Copy)]
 pub struct Extent {
-    /// Bytes of memory.
     pub bytes: usize,
-    /// Where the first element's address is, from the start of the memory.
+    /// Bytes from the start of the memory to the first element's address.
     first: isize,
 }
 
 impl Extent {
-    /// That of so many elements.
     pub fn new(elements: usize, datatype: &rustcoll_datatype) -> Extent {
         if elements == 0 {
             return Extent { bytes: 0, first: 0 };
@@ -79,28 +77,30 @@ impl Extent {
         Extent { bytes, first: -lowest }
     }
 
-    /// The elements in memory that starts there and has so many bytes.
+    /// Returns the elements in memory of this extent that begins at `start`.
     pub fn at<'a>(&self, start: *mut u8, datatype: &'a rustcoll_datatype) -> Array<'a> {
         Array { base: start.wrapping_offset(self.first), datatype }
     }
 }
 
-/// Bytes of memory that elements of a datatype take.
+/// Returns how many bytes of memory elements of a datatype need.
 pub fn bytes_of(elements: usize, datatype: &rustcoll_datatype) -> usize {
     Extent::new(elements, datatype).bytes
 }
 
-/// The memory that elements of a datatype, at least one, take at an address.
+/// Returns the addresses that elements of a datatype, at least one, occupy. The range begins at a multiple of
+/// `LINE` from the first element's address.
 pub fn reach(address: *mut u8, elements: usize, datatype: &rustcoll_datatype) -> Range<usize> {
     let (lowest, bytes) = span(elements, datatype);
     let start = address.addr().wrapping_add_signed(lowest);
     start..start + bytes
 }
 
-/// Where the data of elements, at least one, begin relative to the first one's address, and how many bytes they span.
+/// Returns where the data of elements, at least one, begin relative to the first one's address, rounded down
+/// to a multiple of `LINE`, and how many bytes they span from there.
 fn span(elements: usize, datatype: &rustcoll_datatype) -> (isize, usize) {
     let last = (elements - 1) as isize * datatype.extent;
-    // Rounded, so that elements are aligned like the memory, wherever in them data begin.
+    // Rounded down, so that elements are aligned like the memory, wherever their data begin.
     let lowest = (last.min(0) + datatype.true_lb).div_euclid(LINE) * LINE;
     let highest = last.max(0) + datatype.true_lb;
     (lowest, (highest - lowest) as usize + datatype.true_extent)

@@ -1,4 +1,4 @@
-//! How data move: the transport over MPI's messages, and the temporary memory it takes.
+//! The transport over MPI's messages, and the temporary memory of calls.
 
 pub mod channel;
 pub mod memory;

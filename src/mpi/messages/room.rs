@@ -1,12 +1,13 @@
-//! Memory for calls that call others: allocated once, as much as there may be, and kept for the next one that needs any.
+//! Memory for mock-ups (algorithms that call other collectives), allocated once at its greatest size and reused.
 
 use super::memory::{Arena, OutOfMemory};
 use crate::mpi::parameters::settings::mock_up_limits;
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard};
 
-/// What no call uses now. There are as many as calls have been under way at a time: on this communicator one, but other
-/// threads, and communicators that components keep of their own, may have theirs at the same time. They do not wait for each other, for on other ranks they may come in another order.
+/// The memory that no call uses now. A communicator has one mock-up call at a time, but other threads, and
+/// other components' private communicators, may have theirs. Calls do not wait for each other, because other
+/// ranks may make them in another order.
 static FREE: Mutex<Vec<Reused>> = Mutex::new(Vec::new());
 
 fn free() -> MutexGuard<'static, Vec<Reused>> {
@@ -22,16 +23,16 @@ struct Reused {
 /// The memory of one call.
 pub struct Room {
     reused: Reused,
-    /// For data that are longer than the limit: what elements have of gaps does not count there, for not all ranks know it.
+    /// Holds data longer than the limit, which ignores gaps between elements because not all ranks know them.
     oversized: Arena,
-    /// Where data begin, on a cache line.
+    /// Start of the data, on a cache line; null if there are none.
     pub data: *mut u8,
-    /// Where counts and displacements begin.
+    /// Start of the counts and displacements; null if there are none.
     pub numbers: *mut c_int,
 }
 
 impl Room {
-    /// Room for so many bytes of data, and so many counts and displacements.
+    /// Obtains memory for so many bytes of data, and for so many counts and displacements.
     pub fn new(bytes: usize, numbers: usize) -> Result<Room, OutOfMemory> {
         let most = mock_up_limits();
         let mut reused = free().pop().unwrap_or_default();
@@ -44,7 +45,7 @@ impl Room {
         Ok(Room { reused, oversized, data, numbers: numbers.cast() })
     }
 
-    /// Gives the memory up for good: what was given up may still arrive.
+    /// Never frees the data's memory: messages of an abandoned call may still arrive there.
     pub fn leak(&mut self) {
         self.oversized.leak();
         self.reused.data.leak();
@@ -57,17 +58,17 @@ impl Drop for Room {
     }
 }
 
-/// The start of at least so many bytes, with as many as there may be if there are so many: what is not used costs nothing.
+/// Returns the start of at least `bytes` bytes; allocates `most` if it can, because unused memory costs nothing.
 fn at_once(memory: &mut Arena, bytes: usize, most: usize) -> Result<*mut u8, OutOfMemory> {
     match bytes {
         0 => Ok(std::ptr::null_mut()),
-        // What there is may be less than the limit, where so much could not be had.
+        // The memory held may be less than the limit, if the system could not provide more.
         _ if bytes <= memory.held() => memory.at_least(bytes),
         _ => memory.at_least(most.max(bytes)).or_else(|_| memory.at_least(bytes)),
     }
 }
 
-/// Gives back what is kept; MPI is about to end.
+/// Frees the memory that is kept, before MPI ends.
 pub fn release() {
     free().clear();
 }

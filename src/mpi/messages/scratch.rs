@@ -1,4 +1,4 @@
-//! The temporary memory of calls. Log lines say which memory is missing, and which call exceeds the limit.
+//! Obtains the temporary memory of calls; logs which memory is missing, and which call exceeds the limit.
 
 use super::memory::OutOfMemory;
 use super::work::{Group, Work, Wrapping};
@@ -7,8 +7,8 @@ use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::calls::planning::{Planned, Program};
 use crate::mpi::parameters::settings::word;
 
-/// Obtains the memory of a call on a communicator of that name. Beyond the limit, in bytes, is what only this rank needs: the other ranks
-/// do not know it and go on.
+/// Obtains the memory of a call on the communicator `name`. If this rank alone needs more than `limit` bytes,
+/// it only logs a warning: the other ranks do not know that need and go on.
 pub fn obtain(
     work: &mut Work,
     arguments: &mut Arguments,
@@ -30,7 +30,8 @@ pub fn obtain(
     obtained.inspect_err(|_| report_shortage(work, arguments, program, planned, (name, group)))
 }
 
-/// Bytes of temporary memory that a call takes; where lengths are exchanged first, as far as it is known before.
+/// Returns how many bytes of temporary memory a call needs. If the ranks exchange lengths first, this is what
+/// is known before the exchange.
 fn needed(work: &Work, arguments: &Arguments, program: &Program, is_packed: bool, group: Group) -> usize {
     let numbers = match program {
         Program::Plan(_) => 0,
@@ -39,7 +40,7 @@ fn needed(work: &Work, arguments: &Arguments, program: &Program, is_packed: bool
     work.needed(program.first(), arguments, group, is_packed) + numbers
 }
 
-/// Tells that there is no memory for a call.
+/// Logs that there is not enough memory for a call.
 pub fn report_shortage(
     work: &Work,
     arguments: &Arguments,
@@ -55,7 +56,7 @@ pub fn report_shortage(
     );
 }
 
-/// Tells that all ranks refuse a call, of which one rank needs so many bytes.
+/// Logs that all ranks refuse a call, because some rank needs `needed` bytes, more than the limit.
 pub fn report_limit(name: &str, collective: Collective, algorithm: &Algorithm, needed: usize, limit: usize) {
     log::error!(
         "{name}: {} by {} needs {needed} bytes of temporary memory at some rank; the limit is {limit}",

@@ -1,4 +1,4 @@
-//! The tags of messages that are not those of a request.
+//! The tags of messages, except those of collectives with requests.
 
 use crate::algorithms::Collective;
 use crate::mpi::shim::bindings::{
@@ -6,25 +6,26 @@ use crate::mpi::shim::bindings::{
 };
 use std::ffi::c_int;
 
-/// The tag for a collective that blocks.
+/// The tag of a blocking collective.
 pub fn tag(collective: Collective) -> c_int {
     // SAFETY: looks a constant of the shim's up; the shim numbers collectives as Rust does.
     unsafe { rustcoll_shim_tag(collective as c_int) }
 }
 
-/// The tag under which ranks come to memory that they share, whatever else goes on meanwhile.
+/// The tag of messages by which ranks allocate shared memory, perhaps during other calls.
 pub fn memory_tag() -> c_int {
     // SAFETY: looks a constant of the shim's up.
     unsafe { rustcoll_shim_memory_tag() }
 }
 
-/// The tag under which ranks find the stencil of their neighbours. What a rank that fails meanwhile leaves behind meets no other call.
+/// The tag of messages by which ranks find their neighbours' stencil. Those that a failed rank leaves meet no
+/// other call.
 pub fn stencil_tag() -> c_int {
     // SAFETY: looks a constant of the shim's up.
     unsafe { rustcoll_shim_stencil_tag() }
 }
 
-/// The tag under which ranks tell each other what they did, when MPI ends.
+/// The tag of messages that gather the job's profile when MPI ends.
 pub fn profile_tag() -> c_int {
     // SAFETY: looks a constant of the shim's up.
     unsafe { rustcoll_shim_profile_tag() }

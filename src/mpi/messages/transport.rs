@@ -19,11 +19,9 @@ pub type Error = c_int;
 /// A block with a datatype of its own.
 #[derive(Clone, Copy)]
 pub struct Block {
-    /// Where its first element is, in bytes from the buffer's address.
+    /// Bytes from the buffer's address to the first element.
     pub displacement: isize,
-    /// Its elements.
     pub count: usize,
-    /// What an element is.
     pub datatype: rustcoll_datatype,
 }
 
@@ -33,7 +31,7 @@ impl Block {
         self.count * self.datatype.size
     }
 
-    /// Its elements in a buffer at that address.
+    /// Returns the block's elements in a buffer at that address.
     pub fn span(&self, base: *mut u8) -> Span {
         let Block { displacement, count, datatype } = *self;
         Span { address: base.wrapping_offset(displacement), elements: count, datatype }
@@ -43,9 +41,8 @@ impl Block {
 /// Memory with the datatype of its elements.
 #[derive(Clone, Copy)]
 pub struct Array<'a> {
-    /// Address of the first element, as MPI means it: data may begin before or behind it.
+    /// Address of the first element in MPI's sense: data may begin before or behind it.
     pub base: *mut u8,
-    /// What an element is.
     pub datatype: &'a rustcoll_datatype,
 }
 
@@ -54,20 +51,18 @@ pub struct Array<'a> {
 pub struct Span {
     /// Address of the first element.
     pub address: *mut u8,
-    /// How many there are.
     pub elements: usize,
-    /// What an element is.
     pub datatype: rustcoll_datatype,
 }
 
 impl<'a> Array<'a> {
-    /// Address and datatype of an element.
+    /// Returns the address and the datatype of an element; `offset` counts elements.
     #[inline]
     pub fn element(&self, offset: usize) -> (*mut u8, &'a rustcoll_datatype) {
         (self.base.wrapping_offset(offset as isize * self.datatype.extent), self.datatype)
     }
 
-    /// Some of the elements.
+    /// Returns `elements` elements from `offset` on.
     pub fn span(&self, offset: usize, elements: usize) -> Span {
         let (address, &datatype) = self.element(offset);
         Span { address, elements, datatype }
@@ -80,7 +75,7 @@ impl Span {
         self.elements * self.datatype.size
     }
 
-    /// As many of its elements as have no more than so many bytes.
+    /// Returns as many of the elements as have at most `bytes` bytes of data.
     fn cut(self, bytes: usize) -> Span {
         match self.bytes() > bytes {
             true => Span { elements: bytes / self.datatype.size, ..self },
@@ -88,7 +83,7 @@ impl Span {
         }
     }
 
-    /// The first byte of data, where elements have no gaps.
+    /// Address of the first byte of data, if elements have no gaps.
     pub fn data(&self) -> *mut u8 {
         self.address.wrapping_offset(self.datatype.true_lb)
     }
@@ -108,19 +103,20 @@ pub fn numbers() -> rustcoll_datatype {
     rustcoll_datatype { handle, size: 8, extent: 8, true_lb: 0, true_extent: 8, contiguous: 1 }
 }
 
-/// The operator that leaves the greater one of two numbers.
+/// The operator for the maximum of two numbers.
 pub fn maximum() -> rustcoll_operator {
     // SAFETY: as for bytes.
     rustcoll_operator { handle: unsafe { rustcoll_shim_maximum() }, commutative: 1, predefined: 1 }
 }
 
-/// The operator that unites bits.
+/// The operator for the bitwise or.
 pub fn union() -> rustcoll_operator {
     // SAFETY: as for bytes.
     rustcoll_operator { handle: unsafe { rustcoll_shim_union() }, commutative: 1, predefined: 1 }
 }
 
-/// Whether an error is of data alone that were delivered in part, or not at all: otherwise the call came to its end, as it did on the other ranks.
+/// Whether an error is only about data that were delivered in part or not at all. A call with such an error
+/// ran to its end, as on the other ranks.
 pub fn is_of_data(error: Error) -> bool {
     [RUSTCOLL_ERR_TRUNCATE, RUSTCOLL_ERR_UNREAD].contains(&error)
 }
@@ -135,7 +131,7 @@ pub fn status(result: Result<(), Error>) -> c_int {
     result.err().unwrap_or(RUSTCOLL_SUCCESS)
 }
 
-/// Copies elements to others that hold at least as many bytes of data.
+/// Copies elements to others. Fails with `RUSTCOLL_ERR_TRUNCATE` if those hold fewer bytes of data.
 ///
 /// # Safety
 /// Both spans lie within memory that is valid for reading and writing, and do not overlap unless they are the same.
@@ -155,7 +151,7 @@ pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
     unsafe { copy_by_mpi(source, target) }
 }
 
-/// The same by MPI's means, which know gaps, and devices.
+/// Copies as [`copy`] does, but through MPI, which can handle gaps and device memory.
 ///
 /// # Safety
 /// As for [`copy`]; memory of a device is valid for MPI.
@@ -173,20 +169,20 @@ pub unsafe fn copy_by_mpi(source: Span, target: Span) -> Result<(), Error> {
     })
 }
 
-/// The slots of a plan.
+/// The slots of a plan, and the segment that holds them.
 pub struct Shared<'a> {
-    /// Where they are.
     pub segment: &'a mut Segment,
-    /// How they lie there.
+    /// The layout of the slots in the segment.
     pub slots: Slots,
-    /// What an element in them is.
+    /// The datatype of an element in a slot.
     pub datatype: &'a rustcoll_datatype,
 }
 
-/// So many bytes are packed at a time on their way between elements that both have gaps.
+/// Bytes packed at a time in copies between elements that both have gaps, and from lent blocks to elements with gaps.
 const PACKED: usize = 8 << 10;
 
-/// Consecutive bytes of the data of elements that may have gaps.
+/// `bytes` consecutive bytes of data of elements that may have gaps. They begin at byte `first` of the
+/// element at `base`.
 struct Window<'a> {
     base: *mut u8,
     datatype: &'a rustcoll_datatype,
@@ -194,39 +190,36 @@ struct Window<'a> {
     bytes: usize,
 }
 
-/// One rank's side of one collective.
+/// The transport of one rank in one collective.
 pub struct Messages<'a> {
-    /// How peers are reached.
     pub channel: &'a Channel,
-    /// The send buffer.
     pub send: &'a Side,
-    /// The receive buffer.
     pub recv: &'a Side,
-    /// The scratch buffer.
     pub scratch: Array<'a>,
-    /// Behind the scratch buffer, for the result of a reduction into its left operand.
+    /// Memory behind the scratch buffer, for the result of a reduction into its left operand.
     pub spare: Array<'a>,
-    /// Where messages are packed.
+    /// Memory in which messages are packed.
     pub staging: Array<'a>,
-    /// What the node shares, if the plan has slots.
+    /// The shared memory of the node, if the plan has slots.
     pub shared: Option<Shared<'a>>,
-    /// Whether elements of the caller's buffers are bytes of data.
+    /// Whether regions of the caller's buffers count bytes of data, not elements.
     pub is_in_bytes: bool,
-    /// The operator; none that is ever applied, where nothing is reduced.
+    /// Never applied if the collective does not reduce.
     pub operator: &'a rustcoll_operator,
-    /// A request for each post; null while it is not outstanding.
+    /// A request for each post; null if the post is not in flight.
     pub requests: &'a mut [*mut c_void],
-    /// The error of something that was longer than its place, so that only its beginning was delivered, or that could not be copied. The call
-    /// returns it at its end: other ranks may wait for what goes through this one, and its messages must not meet the next collective.
+    /// The first error about data alone: something was longer than its place, so that only its beginning was
+    /// delivered, or could not be copied. The call returns the error only at its end: other ranks may wait
+    /// for data through this one, and its messages must not meet the next collective.
     pub flaw: &'a mut Option<Error>,
-    /// Where copies lie that are lent, and bytes of all of them, if they are made.
+    /// Memory for copies that this rank lends, and the bytes of all copies of the plan.
     pub lent: (&'a mut Arena, usize),
-    /// What was lent last of the caller's memory, which the system can copy from.
+    /// The part of the caller's memory that was lent last, and that the system can copy from.
     pub readable: &'a mut Range<usize>,
 }
 
 impl<'a> Window<'a> {
-    /// So many bytes, from one of them on.
+    /// Returns `bytes` bytes, from byte `offset` of the window on.
     fn part(&self, offset: usize, bytes: usize) -> Window<'a> {
         let Window { base, datatype, first, .. } = *self;
         let elements = (first + offset) / datatype.size;
@@ -235,7 +228,7 @@ impl<'a> Window<'a> {
     }
 
     /// # Safety
-    /// The window lies within a buffer of the caller's, and there is room for so many bytes.
+    /// The window lies within valid memory, and `packed` has room for its bytes.
     unsafe fn pack(&self, packed: *mut u8) -> Result<(), Error> {
         let Window { base, datatype, first, bytes } = *self;
         // SAFETY: by this function's contract.
@@ -243,7 +236,7 @@ impl<'a> Window<'a> {
     }
 
     /// # Safety
-    /// As for [`Window::pack`], there being so many bytes.
+    /// As for [`Window::pack`], but `packed` holds the window's bytes.
     unsafe fn unpack(&self, packed: *const u8) -> Result<(), Error> {
         let Window { base, datatype, first, bytes } = *self;
         // SAFETY: by this function's contract.
@@ -252,7 +245,7 @@ impl<'a> Window<'a> {
 }
 
 impl Messages<'_> {
-    /// Address, number and datatype of a region's elements.
+    /// Returns address, number and datatype of a region's elements.
     #[inline]
     fn elements(&self, region: Region) -> (*mut u8, usize, &rustcoll_datatype) {
         let place = match region.memory {
@@ -286,13 +279,13 @@ impl Messages<'_> {
         &mut *self.shared.as_mut().expect("plans with slots have a segment").segment
     }
 
-    /// Bytes of the caller's that have no gaps.
+    /// Returns what [`Messages::elements`] does, for bytes of a caller's buffer without gaps.
     fn bytes_of<'a>(&'a self, side: &'a Side, region: Region) -> (*mut u8, usize, &'a rustcoll_datatype) {
         let start = side.base().wrapping_offset(side.datatype().true_lb);
         (start.wrapping_add(region.offset), region.elements, self.staging.datatype)
     }
 
-    /// The bytes of a region of the caller's that may have gaps, if it has any and bytes are numbered.
+    /// Returns the bytes of a region of the caller's, if the region counts bytes and elements have gaps.
     fn window(&self, region: Region) -> Option<Window<'_>> {
         let side = match region.memory {
             Memory::Buffer(Buffer::Send) => self.send,
@@ -304,7 +297,7 @@ impl Messages<'_> {
         (self.is_in_bytes && datatype.contiguous == 0).then(|| start.part(region.offset, region.elements))
     }
 
-    /// Copies bytes, of which at least one side's have gaps.
+    /// Copies bytes between two regions of which at least one has gaps.
     #[cold]
     fn copy_windows(&mut self, source: Region, target: Region) -> Result<(), Error> {
         let bytes = source.elements.min(target.elements);
@@ -332,8 +325,9 @@ impl Messages<'_> {
         }
     }
 
-    /// `target = left ⊕ right` by MPI's operators of three buffers, if there is one. They need not give the same bits
-    /// as those of two, where a NaN is an operand; so only what reads a slot is reduced by them, on all ranks alike.
+    /// Computes `target = left ⊕ right` by an MPI operator of three buffers; returns whether there is one. If
+    /// an operand is a NaN, its bits may differ from those of an operator of two buffers. So it serves only
+    /// reductions that read a slot, on all ranks alike.
     fn reduce_apart(&mut self, left: Region, right: Region, target: Region) -> bool {
         let is_slot = |region: Region| matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
         if !(is_slot(left) || is_slot(right)) {
@@ -347,7 +341,7 @@ impl Messages<'_> {
         }
     }
 
-    /// The same as MPI's functions take them.
+    /// Returns what [`Messages::elements`] does, as MPI's functions take it.
     #[inline]
     fn handles(&self, region: Region) -> (*mut c_void, usize, *const c_void) {
         let (address, elements, datatype) = self.elements(region);
@@ -359,10 +353,11 @@ impl Messages<'_> {
         Span { address, elements, datatype }
     }
 
-    /// `left = left ⊕ right`: MPI's operators leave the result where the right operand was, which must not change.
+    /// Computes `left = left ⊕ right` in a copy of the right operand: MPI's operators overwrite their right
+    /// operand, but `right` must not change.
     fn reduce_into_left(&mut self, left: Span, right: Span) -> Result<(), Error> {
         let copied = self.spare.span(0, left.elements);
-        // SAFETY: the regions lie within their buffers, the copy within memory that is spared for it.
+        // SAFETY: the regions lie within their buffers, the copy within the spare memory.
         unsafe {
             copy(right, copied)?;
             let (operand, result) = (left.address.cast(), copied.address.cast());
@@ -371,7 +366,7 @@ impl Messages<'_> {
         }
     }
 
-    /// Whose slot a region is, if that tells where something lies.
+    /// Returns the owner of a region's slot, if the slot holds the place of a lent block.
     #[inline]
     fn lender(&self, region: Region) -> Option<u32> {
         match (region.memory, &self.shared) {
@@ -380,7 +375,7 @@ impl Messages<'_> {
         }
     }
 
-    /// Copies what a rank lends.
+    /// Copies a block that a rank lends. Notes a failed copy as a flaw.
     fn copy_lent(&mut self, owner: u32, slot: usize, target: Region) -> Result<(), Error> {
         let all = self.segment().lent(owner, slot);
         let lent = all.part(0, self.span(target).bytes().min(all.bytes as usize));
@@ -397,13 +392,13 @@ impl Messages<'_> {
         Ok(())
     }
 
-    /// Copies what a rank lends to elements that have gaps, part by part: whether it could be copied.
+    /// Copies a lent block, part by part, to elements that have gaps. The inner result tells whether it could be read.
     fn unpack_lent(&self, place: (u32, usize), lent: Lent, target: &Window) -> Result<io::Result<()>, Error> {
         let bytes = lent.bytes as usize;
         for first in (0..bytes).step_by(PACKED) {
             let mut packed = [0; PACKED];
             let part = target.part(first, PACKED.min(bytes - first));
-            // SAFETY: there is room for so many bytes; the part lies within a buffer of the caller's.
+            // SAFETY: `packed` has room for the part, and the part lies within the target.
             unsafe {
                 let lent = lent.part(first, part.bytes);
                 let copied = self.segment().copy_lent(place, lent, packed.as_mut_ptr());
@@ -416,7 +411,8 @@ impl Messages<'_> {
         Ok(Ok(()))
     }
 
-    /// Whether the system can copy from some memory. Looks only at what was not lent just before: programs lend the same buffers again.
+    /// Whether the system can copy from some memory. Asks the system only about memory that was not lent just
+    /// before, because programs lend the same buffers again.
     fn is_readable(&mut self, address: *mut u8, bytes: usize) -> bool {
         let asked = address.addr()..address.addr() + bytes;
         let is_known = self.readable.start <= asked.start && asked.end <= self.readable.end;
@@ -431,7 +427,7 @@ impl Messages<'_> {
         is_known
     }
 
-    /// Makes a copy that is lent in place of a region: where it lies.
+    /// Makes a copy of a region, to lend it in place of the region. Returns the copy's address.
     fn copy_to_lend(&mut self, region: Region, copy: LentCopy) -> Result<*mut u8, Error> {
         let (memory, all) = &mut self.lent;
         let start = memory.at_least(*all).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
@@ -446,7 +442,7 @@ impl Messages<'_> {
         Ok(copied)
     }
 
-    /// A region's bytes of data, if its elements have gaps.
+    /// Returns a region's bytes of data, if its elements have gaps.
     fn gaps(&self, region: Region) -> Option<Window<'_>> {
         let (base, elements, datatype) = self.elements(region);
         let bytes = elements * datatype.size;
@@ -454,7 +450,7 @@ impl Messages<'_> {
         self.window(region).or(of_elements)
     }
 
-    /// Notes whether something was longer than its place.
+    /// Notes a flaw if something was longer than its place.
     #[inline]
     fn note_truncated(&mut self, is_truncated: bool) {
         if is_truncated {
@@ -462,7 +458,7 @@ impl Messages<'_> {
         }
     }
 
-    /// What a transfer's status means: truncation does not end a collective.
+    /// Turns a transfer's status into a result. A truncation is only noted, because it does not end a collective.
     #[inline]
     fn note(&mut self, status: c_int) -> Result<(), Error> {
         if status == RUSTCOLL_ERR_TRUNCATE {
@@ -472,7 +468,7 @@ impl Messages<'_> {
         check(status)
     }
 
-    /// Ends to use slots, where there was no error.
+    /// Stops using the slots, after a call without an error.
     #[inline]
     pub fn leave(&mut self) {
         if let Some(Shared { segment, slots, .. }) = &mut self.shared {
@@ -495,8 +491,8 @@ impl Transport for Messages<'_> {
         let (address, elements, datatype) = self.handles(region);
         let (route, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
-        // SAFETY: the region lies in memory that stays valid until the post was waited for, as the schedule does
-        // before the collective ends; the slot outlives the request.
+        // SAFETY: the region stays valid until the post is complete: the schedule waits for it before the
+        // collective ends. The place of the request outlives the request.
         check(unsafe {
             rustcoll_shim_send(address, elements, datatype, rank, route.tag, route.communicator, request)
         })
@@ -513,7 +509,7 @@ impl Transport for Messages<'_> {
         })
     }
 
-    // What blocks at once needs no request.
+    // A post that blocks at once needs no request.
 
     fn send_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
         trace("send", region, peer);
@@ -541,7 +537,7 @@ impl Transport for Messages<'_> {
         for &post in posts {
             let request = &mut self.requests[post as usize];
             if !request.is_null() {
-                // SAFETY: the request is outstanding; the shim sets its slot to null.
+                // SAFETY: the request is in flight; the shim sets its place to null.
                 let status = unsafe { rustcoll_shim_wait(request) };
                 self.note(status)?;
             }

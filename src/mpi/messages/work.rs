@@ -1,4 +1,4 @@
-//! What it takes to carry a plan out: memory, requests, and what has to be copied before and after.
+//! Carries out plans: their memory, their requests, and the copies before and after them.
 
 use super::channel::Channel;
 use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
@@ -20,71 +20,65 @@ pub struct Work {
     requests: Vec<*mut c_void>,
     scratch: Arena,
     staging: Arena,
-    /// What stands in for a buffer of the caller's.
+    /// Replaces a buffer of the caller's.
     substitute: Arena,
     /// Copies that are lent to other ranks.
     lent: Arena,
-    /// What was lent last of the caller's memory, which the system can copy from.
+    /// The part of the caller's memory that was lent last, and that the system can copy from.
     readable: Range<usize>,
-    /// Lengths that the ranks tell each other.
+    /// Lengths that the ranks exchange.
     lengths: Arena,
     bytes: rustcoll_datatype,
     execution: Execution,
-    /// What is an error when all is over.
+    /// The error about data alone that the call returns at its end, see [`Messages::flaw`].
     flaw: Option<Error>,
-    /// What ended the call, whose requests have not all come to their ends yet.
+    /// The error that ended the call, while some of its requests are still in flight.
     failed_by: Option<Error>,
 }
 
-/// How the temporary memory of a plan lies; the same for all calls with that plan and the same datatypes.
+/// The layout of a plan's temporary memory; the same for all calls with that plan and the same datatypes.
 #[derive(Clone, Copy)]
 pub struct Layout {
     scratch: Extent,
-    /// Where the memory behind the scratch buffer begins, from its first element's address.
+    /// Bytes from the address of the first scratch element to the memory behind the scratch buffer.
     spare: isize,
     /// Bytes.
     staging: usize,
-    /// What an element of scratch memory is.
+    /// The datatype of elements in scratch memory.
     datatype: rustcoll_datatype,
-    /// Whether slots hold such elements; else bytes.
+    /// Whether slots hold elements of `datatype`; otherwise they hold bytes.
     reduces: bool,
 }
 
-/// Copies of the caller's data that a schedule needs around it.
+/// Copies, from a source to a target, that a schedule needs before and after it.
 #[derive(Clone, Default)]
 pub struct Wrapping {
     before: Vec<(Span, Span)>,
     after: Vec<(Span, Span)>,
 }
 
-/// A buffer of the caller's whose elements have gaps, and for which packed data stand in.
+/// A buffer of the caller's whose elements have gaps, so that packed data replace it.
 struct Packed {
     spans: Vec<Span>,
     is_read: bool,
     is_written: bool,
 }
 
-/// What is carried out, over which channel and on whose memory.
+/// A plan to carry out, with its channel and the caller's buffers.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
-    /// The plan.
     pub plan: &'a Plan,
-    /// How its temporary memory lies.
     pub layout: &'a Layout,
-    /// How messages travel.
     pub channel: &'a Channel,
-    /// The caller's buffers.
     pub arguments: &'a Arguments,
-    /// What is copied before and after.
     pub wrapping: &'a Wrapping,
 }
 
-/// A rank among how many. Displayed, two groups are a sum.
+/// A rank, and how many ranks there are. Displays the sizes of two groups as a sum.
 #[derive(Clone, Copy)]
 pub struct Group {
-    /// The rank.
     pub rank: usize,
-    /// Number of ranks.
+    /// Number of ranks in the own group.
     pub size: usize,
     /// Number of ranks in the other group of an inter-communicator, else 0. Their numbers follow those of the own
     /// group.
@@ -118,7 +112,6 @@ impl Wrapping {
 }
 
 impl Work {
-    /// No memory yet.
     pub fn new() -> Work {
         Work {
             requests: Vec::new(),
@@ -135,7 +128,7 @@ impl Work {
         }
     }
 
-    /// Bytes of temporary memory that a call takes.
+    /// Returns how many bytes of temporary memory a call needs.
     pub fn needed(&self, plan: &Plan, arguments: &Arguments, group: Group, is_packed: bool) -> usize {
         if is_packed {
             let packed: usize = packed_sides(arguments, group).iter().flatten().map(Packed::bytes).sum();
@@ -145,7 +138,8 @@ impl Work {
         Layout::new(plan, arguments).bytes() + copied
     }
 
-    /// Obtains everything that a plan needs, so that nothing is left to fail once messages are under way.
+    /// Obtains everything that a plan needs before its first message, so that no allocation fails while
+    /// messages are in flight.
     pub fn prepare(
         &mut self,
         plan: &Plan,
@@ -158,7 +152,7 @@ impl Work {
         Ok(wrapping)
     }
 
-    /// Obtains everything that a plan needs but what stands in for the caller's buffers.
+    /// Obtains everything that a plan needs, except what replaces the caller's buffers.
     pub fn reserve(&mut self, plan: &Plan, layout: &Layout) -> Result<(), OutOfMemory> {
         self.reserve_requests(plan.posts)?;
         self.scratch.fit(layout.scratch)?;
@@ -166,7 +160,7 @@ impl Work {
         Ok(())
     }
 
-    /// Gives memory back, the largest piece first, until no more than so many bytes are kept.
+    /// Frees memory, the largest piece first, until at most `kept` bytes are left.
     #[inline]
     pub fn give_back(&mut self, kept: usize) {
         while self.held() > kept {
@@ -176,7 +170,6 @@ impl Work {
         }
     }
 
-    /// Bytes of temporary memory that it holds.
     fn held(&self) -> usize {
         [&self.scratch, &self.staging, &self.substitute, &self.lent, &self.lengths]
             .map(Arena::held)
@@ -184,7 +177,8 @@ impl Work {
             .sum()
     }
 
-    /// Gives memory up for good: what was given up may still arrive.
+    /// Never frees the memory: messages of an abandoned call may still arrive there. Frees `lent`: peers only read
+    /// it, and notice that it was withdrawn.
     #[cold]
     pub fn leak(&mut self) {
         self.scratch.leak();
@@ -201,8 +195,8 @@ impl Work {
         Ok(())
     }
 
-    /// Replaces buffers of the caller's where schedules cannot work on them as they are: those that are to be packed, and the
-    /// input of a reduce-scatter that stands where the result goes.
+    /// Replaces buffers of the caller's that schedules cannot use: buffers to be packed, and the input of a
+    /// reduce-scatter in place.
     fn substitute(
         &mut self,
         arguments: &mut Arguments,
@@ -243,7 +237,7 @@ impl Work {
         Ok(Wrapping { before: vec![(user, copied)], after: Vec::new() })
     }
 
-    /// A copy of lengths that the ranks tell each other.
+    /// Copies lengths to memory from which they can be sent.
     pub fn lengths(&mut self, numbers: &[u64]) -> Result<*mut u64, OutOfMemory> {
         let copy = self.lengths.at_least(size_of_val(numbers))?.cast();
         // SAFETY: the memory is new to the copy, long enough, and aligned for any datatype.
@@ -251,7 +245,7 @@ impl Work {
         Ok(copy)
     }
 
-    /// Begins anew with a plan. An error leaves nothing outstanding.
+    /// Starts a plan, and makes the copies before it. After an error, nothing is in flight.
     #[inline]
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
         self.execution = Execution::default();
@@ -263,7 +257,7 @@ impl Work {
         copy(&wrapping.before)
     }
 
-    /// Goes on to the end of a plan.
+    /// Carries out the rest of a plan, and blocks until its end.
     #[inline]
     pub fn finish(&mut self, task: &Task, mut segment: Option<&mut Segment>) -> Result<(), Error> {
         let ended = self.drive(task, segment.as_deref_mut(), |execution, transport| {
@@ -276,8 +270,8 @@ impl Work {
         ended.map(drop)
     }
 
-    /// Goes on with a plan as far as it can without waiting; says whether it came to its end. A plan with slots needs the segment that
-    /// they are in, the same each time.
+    /// Advances a plan without waiting; returns whether it is complete. A plan with slots needs their segment, the same
+    /// one in each call. Returns an error only after all requests of the failed plan are freed.
     pub fn advance(&mut self, task: &Task, mut segment: Option<&mut Segment>) -> Result<bool, Error> {
         let error = match self.failed_by {
             Some(error) => error,
@@ -297,7 +291,7 @@ impl Work {
             |execution: &mut Execution, transport: &mut Messages| execution.advance(task.plan, transport);
         let is_over = self.drive(task, segment, advance)?;
         if !is_over && task.plan.slots.is_some() {
-            // Of messages MPI tells it.
+            // MPI reports failed processes in messages, but not in slots.
             task.channel.check()?;
         }
         Ok(is_over)
@@ -312,11 +306,11 @@ impl Work {
         }
     }
 
-    /// Gives up everything that is outstanding, after an error; says whether all of it is freed.
+    /// Abandons all requests in flight, after an error; returns whether all of them are freed.
     #[cold]
     fn abandon(&mut self) -> bool {
         let outstanding = self.requests.iter_mut().filter(|request| !request.is_null());
-        // SAFETY: the requests are outstanding and their slots are ours.
+        // SAFETY: the requests are in flight, and their places are ours.
         let given_up: Vec<c_int> =
             outstanding.map(|request| unsafe { rustcoll_shim_abandon(request) }).collect();
         if given_up.contains(&RUSTCOLL_LOST) {
@@ -333,7 +327,7 @@ impl Work {
         go: impl FnOnce(&mut Execution, &mut Messages) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
         let Task { plan, layout, channel, arguments, wrapping } = *task;
-        // Before anything is posted; later it is there.
+        // This can fail only before the first post; later, the memory is there.
         let base = self.scratch.fit(layout.scratch).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let staging = self.staging.at_least(layout.staging).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let scratch = Array { base, datatype: &layout.datatype };
@@ -368,7 +362,7 @@ impl Work {
     }
 }
 
-/// Takes back what was lent. After an error the caller may write to it, and others may still copy it.
+/// Takes back the lent blocks: after an error, the caller may write to them while other ranks copy them.
 #[cold]
 fn withdraw(task: &Task, segment: Option<&mut Segment>) {
     if let (Some(segment), Some(Slots::Lent)) = (segment, task.plan.slots) {
@@ -383,7 +377,7 @@ impl Packed {
     }
 }
 
-/// Those of a call's send and receive buffer that are packed for it.
+/// Returns how the send and the receive buffer are packed; `None` for a buffer that is not.
 fn packed_sides(arguments: &Arguments, group: Group) -> [Option<Packed>; 2] {
     let blocks = (group.partners(), group.partners());
     uses(arguments, Reader::of(group, blocks)).map(|found| {
@@ -396,7 +390,6 @@ fn packed_sides(arguments: &Arguments, group: Group) -> [Option<Packed>; 2] {
 }
 
 impl Layout {
-    /// That of a plan.
     pub fn new(plan: &Plan, arguments: &Arguments) -> Layout {
         let datatype = scratch_datatype(plan, arguments);
         Layout {
@@ -414,8 +407,8 @@ impl Layout {
     }
 }
 
-/// Reductions need elements in scratch memory, and broadcasts keep them there unless their plan numbers bytes; everything
-/// else keeps bytes.
+/// Returns the datatype of scratch memory. Reductions keep elements there. Broadcasts do, too, unless their
+/// plan counts bytes. All other collectives keep bytes.
 fn scratch_datatype(plan: &Plan, arguments: &Arguments) -> rustcoll_datatype {
     match arguments.collective {
         Collective::Bcast if !plan.is_in_bytes => *arguments.recv.datatype(),

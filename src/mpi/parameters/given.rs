@@ -1,4 +1,5 @@
-//! What the user gives for parameters, whether MPI knows them or not: in the environment, and in the files that MPI reads.
+//! The values that the user gives for parameters, in the environment and in the files that MPI reads, whether
+//! MPI knows the parameters or not.
 
 use super::settings::set_by;
 use crate::mpi::shim::bindings::{
@@ -11,23 +12,21 @@ use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// A parameter of this library with the value that it is given.
+/// A parameter of this library, with the value that the user gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// Its full name, known or not.
+    /// The full name. There may be no such parameter.
     pub name: String,
-    /// Its value.
     pub value: String,
-    /// Where that stands.
     pub place: Place,
 }
 
 /// Where a value stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the environment, in which launchers hand their options on.
+    /// In the environment. Launchers pass their options on there.
     Environment,
-    /// In a line of a file, counted from 1.
+    /// In a line of a file. Lines are counted from 1.
     File(String, usize),
 }
 
@@ -40,7 +39,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// All that is given, in the order in which MPI looks for a value.
+/// Returns all given values, in the order in which MPI looks for one.
 pub fn all() -> &'static [Given] {
     static ALL: LazyLock<Vec<Given>> = LazyLock::new(|| {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
@@ -54,7 +53,7 @@ pub fn all() -> &'static [Given] {
     &ALL
 }
 
-/// What holds for a parameter.
+/// Returns the value that holds for a parameter: the first one given.
 pub fn of(full_name: &str) -> Option<&'static Given> {
     all().iter().find(|given| given.name == full_name)
 }
@@ -66,7 +65,8 @@ fn of_variables(variables: impl Iterator<Item = (String, String)>) -> Vec<Given>
     given.collect()
 }
 
-/// The same, where the launcher has read files and hands their values on in the environment: there stand those that are equal.
+/// Corrects the places of values in the environment. Launchers read some files and pass the values on in the
+/// environment. A value that equals that of such a file gets the file as its place.
 fn located(given: Vec<Given>, read_by_launcher: &[Given]) -> Vec<Given> {
     let place = |given: &Given| {
         let is_it = |read: &&Given| (&read.name, &read.value) == (&given.name, &given.value);
@@ -75,20 +75,20 @@ fn located(given: Vec<Given>, read_by_launcher: &[Given]) -> Vec<Given> {
     given.into_iter().map(|given| Given { place: place(&given), ..given }).collect()
 }
 
-/// The names of MPI's files, by how it looks at them.
+/// The names of MPI's files of one kind (`RUSTCOLL_…_ENVIRONMENT`), separated by commas.
 fn listed(which: c_int) -> String {
     // SAFETY: the shim returns a C string that lives until its next call.
     let list = unsafe { CStr::from_ptr(rustcoll_shim_parameter_files(which)) };
     list.to_string_lossy().into_owned()
 }
 
-/// What stands in files, separated by commas. What cannot be read gives nothing, for MPI passes over it, too.
+/// Returns the values in files, whose names are separated by commas. Skips files that cannot be read, as MPI does.
 fn of_files(list: &str) -> Vec<Given> {
     let contents = list.split(',').filter_map(|name| Some((name, file_content(Path::new(name)).ok()?)));
     contents.flat_map(|(name, content)| of_text(name, &String::from_utf8_lossy(&content))).collect()
 }
 
-/// What stands in a file of lines `NAME = VALUE`, the last line first: of several it is the last that holds.
+/// Returns the values in lines `NAME = VALUE`, the last line first: of several values, MPI takes the last.
 fn of_text(file: &str, text: &str) -> Vec<Given> {
     let mut is_in_comment = false;
     let lines = text.lines().enumerate().filter_map(|(number, line)| {
@@ -104,7 +104,8 @@ fn of_text(file: &str, text: &str) -> Vec<Given> {
     given
 }
 
-/// A line, unless it is a comment: to its end, or one that goes on until it is closed.
+/// Returns a line without the `/*` comments at its start; `None` if nothing but a comment is left.
+/// `is_in_comment`: whether such a comment is open.
 fn without_comments<'line>(line: &'line str, is_in_comment: &mut bool) -> Option<&'line str> {
     let mut rest = line.trim_start();
     loop {

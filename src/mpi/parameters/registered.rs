@@ -1,4 +1,4 @@
-//! The parameters that the shim registers, derived from the registry.
+//! The parameters that the shim registers, derived from the registry of algorithms.
 
 use super::given::Given;
 use super::settings::*;
@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-/// What a performance variable says when the component below served the last call, or there was none.
+/// The word of a performance variable if the component below served the last call, or there was none.
 const BELOW: &str = "below";
 
 /// A list of words for C.
@@ -38,22 +38,22 @@ struct Registered {
     role: Role,
 }
 
-/// What a parameter's value is good for.
+/// On which ranks a parameter's value holds, and when it is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// Choices depend on it, so it must be equal on all ranks.
     Shared,
-    /// The same, and it is only read when the job starts.
+    /// As `Shared`, but only read when the job starts.
     SharedAndFixed,
-    /// Each rank may have its own.
+    /// Each rank may have its own value.
     Own,
-    /// It is only read when the job starts.
+    /// As `Own`, but only read when the job starts.
     Fixed,
 }
 
 /// What a parameter's value may be, and where it is kept.
 enum Kept {
-    /// A word, or a number from a minimum up; 0: words only.
+    /// A word, or a number of at least `minimum`; if that is 0, words only.
     Number { words: Words, minimum: i32, value: &'static AtomicI32 },
     /// Any text.
     Text(&'static Text),
@@ -87,7 +87,7 @@ impl Registered {
         }
     }
 
-    /// Its name and value, unless that is the default.
+    /// Returns `name=value`; `None` if the value is the default.
     fn setting(&self) -> Option<String> {
         let shown = match &self.kept {
             Kept::Number { words, value, .. } => {
@@ -106,7 +106,7 @@ fn text(text: &str) -> CString {
     CString::new(text).expect("the registry's names hold no zero bytes")
 }
 
-/// The first parameter: the others may have the names of algorithms that come from its files.
+/// The first parameter. It names files of algorithms, and the words of other parameters include these algorithms.
 static FIRST: LazyLock<Registered> = LazyLock::new(|| {
     text_parameter(
         SCHEDULES_NAME,
@@ -209,7 +209,7 @@ fn scratch_parameters() -> [Registered; 2] {
     ]
 }
 
-/// What else holds for all collectives.
+/// The other parameters for all collectives.
 fn other_parameters() -> [Registered; 7] {
     [
         shared(general_parameter(
@@ -338,7 +338,7 @@ fn general_parameter(
     }
 }
 
-/// The parameters of a collective: its algorithm, its rules, then what its algorithms take.
+/// The parameters of a collective: its algorithm, its rules, then the parameters of its algorithms.
 fn registered(collective: Collective) -> Vec<Registered> {
     let others = collective.parameters().map(|parameter| shaping_parameter(collective, parameter));
     [algorithm_parameter(collective), line_parameter(collective)].into_iter().chain(others).collect()
@@ -390,18 +390,19 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
     }
 }
 
-/// What the user sets of the parameters that must be equal on all ranks, but for rules, as names and values.
+/// Lists, as `name=value`, the parameters that must be equal on all ranks and are not at their defaults.
+/// Leaves out rules.
 pub fn shaping() -> String {
     let shared = all().filter(|parameter| matches!(parameter.role, Role::Shared | Role::SharedAndFixed));
     shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
 }
 
-/// The parameter of that number, if there are so many.
+/// Returns the parameter of that number; `None` past the last one.
 pub fn parameter(index: usize) -> Option<rustcoll_parameter> {
     if index == 0 { Some(FIRST.describe()) } else { OTHERS.get(index - 1).map(Registered::describe) }
 }
 
-/// What the shim reads itself; and the filter of logs.
+/// The names of the parameters that the shim reads itself, and of the log filter.
 fn read_by_shim() -> &'static [&'static str] {
     match is_preloaded() {
         true => &["alone", "disable", "log", "nonblocking", "verbose"],
@@ -409,7 +410,7 @@ fn read_by_shim() -> &'static [&'static str] {
     }
 }
 
-/// The first parameter of this library that is given and not known, and the nearest known name.
+/// Returns the first given parameter of this library that does not exist, and the nearest name that does.
 pub fn unknown(given: &[Given]) -> Option<(&Given, String)> {
     let registered = all().filter_map(|parameter| parameter.name.to_str().ok());
     let known: Vec<String> = read_by_shim().iter().copied().chain(registered).map(full_name).collect();
@@ -418,7 +419,7 @@ pub fn unknown(given: &[Given]) -> Option<(&Given, String)> {
     Some((unknown, nearest))
 }
 
-/// The word that comes nearest to a value, if a parameter of that full name takes one of several words.
+/// Returns the word nearest to a value, if the parameter of that full name takes only words and the value is no number.
 pub fn nearest_word(parameter: &str, value: &str) -> Option<&'static str> {
     let words = all().find_map(|registered| match &registered.kept {
         Kept::Number { words, minimum: 0, .. } => {

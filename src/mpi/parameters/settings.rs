@@ -17,7 +17,7 @@ pub fn is_preloaded() -> bool {
     unsafe { rustcoll_shim_is_preloaded() != 0 }
 }
 
-/// How the full names of parameters begin: as Open MPI knows them, or as environment variables.
+/// The prefix of full parameter names, which are Open MPI's names or those of environment variables.
 fn prefix() -> &'static str {
     if is_preloaded() { "RUSTCOLL_" } else { "coll_rustcoll_" }
 }
@@ -28,36 +28,36 @@ pub fn full_name(name: &str) -> String {
     prefix().to_owned() + &name
 }
 
-/// The parameter of this library that an environment variable sets, known or not.
+/// Returns the full name of this library's parameter that an environment variable sets. There may be no such parameter.
 pub fn set_by(variable: &str) -> Option<&str> {
     let name = if is_preloaded() { Some(variable) } else { variable.strip_prefix("OMPI_MCA_") };
     name.filter(|name| name.starts_with(prefix()))
 }
 
-/// What an algorithm parameter says when rules decide.
+/// The word of an algorithm parameter that lets rules decide.
 pub const AUTOMATIC: &str = "auto";
 
-/// What serves the calls that this library leaves alone, for users.
+/// The name, for users, of what serves the calls that this library leaves alone.
 pub fn name_below() -> &'static str {
     if is_preloaded() { "MPI itself" } else { "the component below" }
 }
 
-/// The number of the component below, among those of algorithms.
+/// The number of the component below, among the numbers of algorithms.
 pub const BELOW: i32 = 0;
 
 /// The parameters and variables of one collective. Numbers of algorithms count from 1 in the order of the registry.
 pub struct Settings {
     /// The algorithm that the user forces, or 0.
     pub algorithm: AtomicI32,
-    /// The radix that the user sets, or 0; so below.
+    /// The radix that the user sets, or 0. The next two are 0 as well if the user does not set them.
     pub radix: AtomicI32,
-    /// The length of segments.
+    /// Bytes of a pipeline segment.
     pub segment: AtomicI32,
-    /// The number of messages under way at a time.
+    /// The number of messages in flight at a time.
     pub window: AtomicI32,
-    /// Rules in a line.
+    /// The rules that the user gives in a line.
     pub rules: Text,
-    /// What served the last call, or 0 for the component below.
+    /// The number of the algorithm that served the last call, or 0 for the component below.
     pub ran: AtomicI32,
 }
 
@@ -79,7 +79,7 @@ impl Text {
     }
 }
 
-/// A collective's parameter values at one moment; 0 is the default word of each.
+/// A collective's parameter values at one moment; 0 is the default of each.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Values {
     algorithm: i32,
@@ -91,35 +91,35 @@ pub struct Values {
     shared_memory: i32,
 }
 
-/// Whether results must be reproducible, of all collectives: a number of [`SWITCH`].
+/// Whether results must be reproducible, for all collectives: an index of [`SWITCH`].
 pub static REPRODUCIBLE: AtomicI32 = AtomicI32::new(0);
 
-/// The most temporary memory that a collective may take, in KiB; 0: any.
+/// The most temporary memory that a collective may take, in KiB; 0: no limit.
 pub static SCRATCH_LIMIT: AtomicI32 = AtomicI32::new(0);
 
 /// How much temporary memory a communicator keeps between its calls, in KiB.
 pub static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
 
-/// Memory that a rank shares with those of its node, on each communicator, in KiB.
+/// Memory that a rank shares with those of its node, on each communicator, in KiB; 0: the default.
 pub static SHARED_MEMORY_SIZE: AtomicI32 = AtomicI32::new(0);
 
-/// That if the user does not say.
+/// The default of [`SHARED_MEMORY_SIZE`], in KiB.
 const DEFAULT_SHARED_MEMORY_SIZE: i32 = (Slots::BANKS[2] * SlotBounds::DEFAULT.bank / 1024) as i32;
 
 /// The most memory that all communicators of a rank share together, in KiB; 0: the default.
 pub static SHARED_MEMORY_LIMIT: AtomicI32 = AtomicI32::new(0);
 
-/// That if the user does not say.
+/// The default of [`SHARED_MEMORY_LIMIT`], in KiB.
 const DEFAULT_SHARED_MEMORY_LIMIT: i32 = 64 << 10;
 
 /// The first collective of a communicator that shares memory, counted from 1; 0: the default.
 pub static SHARED_MEMORY_FROM: AtomicI32 = AtomicI32::new(0);
 
-/// That if the user does not say. Many communicators carry out few: MPI itself agrees so on a new communicator, by three for a duplicate.
-/// Memory would cost these more than it gains.
+/// The default of [`SHARED_MEMORY_FROM`]. Many communicators run few collectives: MPI itself uses a few to agree on a
+/// new communicator, three for a duplicate. Memory would cost these communicators more than it gains.
 const DEFAULT_SHARED_MEMORY_FROM: i32 = 5;
 
-/// How many collectives of a communicator go by messages before any goes over shared memory.
+/// How many collectives of a communicator send messages before any uses shared memory.
 pub fn by_messages() -> u64 {
     given_or(&SHARED_MEMORY_FROM, DEFAULT_SHARED_MEMORY_FROM) as u64 - 1
 }
@@ -129,18 +129,18 @@ pub fn shared_memory_limit() -> usize {
     kibibytes_or(&SHARED_MEMORY_LIMIT, DEFAULT_SHARED_MEMORY_LIMIT)
 }
 
-/// The most bytes of data that an algorithm keeps which calls other collectives; 0: the default.
+/// The most bytes of data that a mock-up (an algorithm that calls other collectives) may need; 0: the default.
 pub static MOCK_UP_MESSAGE_BYTES: AtomicI32 = AtomicI32::new(0);
 
-/// The most bytes of counts and displacements that it keeps; 0: the default.
+/// The most bytes of counts and displacements that a mock-up may need; 0: the default.
 pub static MOCK_UP_INT_BYTES: AtomicI32 = AtomicI32::new(0);
 
-/// The name of the parameter that limits the data.
+/// The name of the parameter that sets [`MOCK_UP_MESSAGE_BYTES`].
 pub const MESSAGE_BYTES: &str = "mockup_message_bytes";
-/// The name of the parameter that limits counts and displacements.
+/// The name of the parameter that sets [`MOCK_UP_INT_BYTES`].
 pub const INT_BYTES: &str = "mockup_int_bytes";
 
-/// How much memory an algorithm may have that calls other collectives.
+/// How much memory a mock-up may need, in bytes.
 pub fn mock_up_limits() -> Limits {
     let limit = |setting, default| given_or(setting, default as i32) as usize;
     Limits {
@@ -149,42 +149,41 @@ pub fn mock_up_limits() -> Limits {
     }
 }
 
-/// Whether ranks may share memory: a number of [`SHARE_WORDS`].
+/// Whether ranks may share memory: an index of [`SHARE_WORDS`].
 pub static MAY_SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
 
-/// What that parameter says, the default first.
+/// The words of [`MAY_SHARE_MEMORY`], the default first.
 pub const SHARE_WORDS: [&str; 2] = ["on", "off"];
 
-/// Bytes of a bank of that memory.
+/// Bytes of a bank of long slots, rounded up to pages.
 pub fn shared_bank() -> usize {
     let memory = kibibytes_or(&SHARED_MEMORY_SIZE, DEFAULT_SHARED_MEMORY_SIZE);
-    // Short slots and flags come on top.
+    // Short slots and flags take more memory, beside this.
     (memory / Slots::BANKS[2]).next_multiple_of(PAGE)
 }
 
-/// Whether a job with faulty rules ends: a number of [`SWITCH`].
+/// Whether a job with faulty rules ends: an index of [`SWITCH`].
 pub static RULES_STRICT: AtomicI32 = AtomicI32::new(0);
 
-/// What is reported: a number of [`Reported::WORDS`].
+/// What is reported: an index of [`Reported::WORDS`].
 pub static REPORT: AtomicI32 = AtomicI32::new(0);
 
-/// What the user is told of the calls that a job made.
+/// What rustcoll reports of the calls of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reported {
-    /// Nothing.
     Nothing,
     /// A table when MPI ends.
     Summary,
-    /// The same, and each call.
+    /// That table, and a line for each call.
     Calls,
 }
 
 impl Reported {
-    /// What a parameter says for each.
+    /// The parameter's word for each.
     pub const WORDS: [&str; 3] = ["none", "summary", "calls"];
 }
 
-/// What the user wants to be told.
+/// What the user wants to be reported.
 pub fn reported() -> Reported {
     match REPORT.load(Relaxed) {
         1 => Reported::Summary,
@@ -196,19 +195,19 @@ pub fn reported() -> Reported {
 /// The rule files.
 pub static RULES_FILE: Text = Text::new();
 
-/// The same by the name that users of other components know.
+/// The rule files, by a parameter name that users of other components know.
 pub static DYNAMIC_RULES_FILENAME: Text = Text::new();
 
 /// The rule files of all users of a site.
 pub static SITE_RULES_FILE: Text = Text::new();
 
-/// The name of the parameter that names them.
+/// The name of the parameter that sets [`SITE_RULES_FILE`].
 pub const SITE_RULES: &str = "site_rules_file";
 
-/// Whether algorithms are tried while the job runs: a number of [`TUNE_WORDS`].
+/// Whether algorithms are tried while the job runs: an index of [`TUNE_WORDS`].
 pub static TUNE: AtomicI32 = AtomicI32::new(0);
 
-/// What a parameter says of it.
+/// The words of [`TUNE`].
 pub const TUNE_WORDS: [&str; 2] = ["off", "online"];
 
 /// Whether algorithms are tried while the job runs.
@@ -216,29 +215,29 @@ pub fn tunes_online() -> bool {
     TUNE.load(Relaxed) != 0
 }
 
-/// From which call of a kind on algorithms are tried; 0: the default.
+/// The first call of a kind for which algorithms are tried; 0: the default.
 pub static TUNE_FROM: AtomicI32 = AtomicI32::new(0);
 
-/// From which call of a kind on algorithms are tried.
+/// The first call of a kind for which algorithms are tried.
 pub fn tune_from() -> u64 {
     u64::try_from(TUNE_FROM.load(Relaxed)).ok().filter(|&from| from > 0).unwrap_or(Online::FIRST)
 }
 
-/// Where the rules go that were learnt while the job ran.
+/// The file for the rules that were learnt while the job ran.
 pub static LEARNT: Text = Text::new();
 
-/// Where the profile of the job goes.
+/// The file for the profile of the job.
 pub static PROFILE: Text = Text::new();
 
-/// The file that the profile of the job goes to, if there is to be one.
+/// The file for the profile of the job, if the user wants one.
 pub fn profile_file() -> Option<String> {
     PROFILE.value()
 }
 
-/// After how many seconds ranks write what they did so far; 0: never.
+/// Seconds between two times at which ranks write what they did so far; 0: never.
 pub static PROFILE_EVERY: AtomicI32 = AtomicI32::new(0);
 
-/// After how many nanoseconds ranks write what they did so far, if they do.
+/// Nanoseconds between two times at which ranks write what they did so far; `None`: never.
 pub fn profile_every() -> Option<u64> {
     let seconds = u64::try_from(PROFILE_EVERY.load(Relaxed)).ok().filter(|&seconds| seconds > 0)?;
     Some(seconds * 1_000_000_000)
@@ -247,7 +246,7 @@ pub fn profile_every() -> Option<u64> {
 /// The schedule files.
 pub static SCHEDULES: Text = Text::new();
 
-/// The name of the parameter that names them.
+/// The name of the parameter that sets [`SCHEDULES`].
 pub const SCHEDULES_NAME: &str = "schedules";
 
 /// The names of both parameters of rule files.
@@ -255,7 +254,7 @@ pub fn rules_files() -> [&'static str; 2] {
     ["rules_file", if is_preloaded() { "rules" } else { "dynamic_rules_filename" }]
 }
 
-/// What a parameter says that is off or on.
+/// The words of a parameter that is off or on.
 pub const SWITCH: [&str; 2] = ["off", "on"];
 
 static SETTINGS: [Settings; Collective::ALL.len()] = [const { Settings::new() }; Collective::ALL.len()];
@@ -266,15 +265,13 @@ impl Settings {
         Settings { algorithm, radix, segment, window, rules: Text::new(), ran }
     }
 
-    /// The settings of all collectives.
     pub const ALL: &[Settings; Collective::ALL.len()] = &SETTINGS;
 
-    /// The settings of a collective.
     pub fn of(collective: Collective) -> &'static Settings {
         &SETTINGS[collective as usize]
     }
 
-    /// The values now; a tool may change them between calls.
+    /// The current values. A tool may change them between calls.
     pub fn values(&self) -> Values {
         let value = |setting: &AtomicI32| setting.load(Relaxed);
         Values {
@@ -300,7 +297,7 @@ impl Settings {
 }
 
 impl PartialEq for Values {
-    /// Without branches: every call compares all of them.
+    /// Without branches, because every call compares all values.
     #[inline(always)]
     fn eq(&self, other: &Values) -> bool {
         let differ = (self.algorithm ^ other.algorithm)
@@ -382,7 +379,7 @@ pub fn schedule_files() -> (String, Option<String>) {
     (full_name(SCHEDULES_NAME), SCHEDULES.value())
 }
 
-/// Whether the user, not the site, gives rules, be they faulty or not.
+/// Whether the user, not the site, gives rules, even faulty ones.
 pub fn gives_rules() -> bool {
     let has_line = |collective| Settings::of(collective).rules().is_some();
     rule_files().iter().any(|(_, list)| list.is_some()) || Collective::ALL.into_iter().any(has_line)
@@ -398,13 +395,13 @@ fn kibibytes(number: i32) -> usize {
     (number as usize) << 10
 }
 
-/// What the user sets, or the default where that is 0.
+/// Returns a setting, or the default if that is 0.
 fn given_or(setting: &AtomicI32, default: i32) -> i32 {
     let given = setting.load(Relaxed);
     if given == 0 { default } else { given }
 }
 
-/// The same in KiB.
+/// Returns the bytes of a setting in KiB, or of the default if that is 0.
 fn kibibytes_or(setting: &AtomicI32, default: i32) -> usize {
     kibibytes(given_or(setting, default))
 }
@@ -415,7 +412,7 @@ pub fn number(collective: Collective, algorithm: &Algorithm) -> i32 {
     position.map_or(0, |position| position as i32 + 1)
 }
 
-/// The name behind such a number.
+/// The name of the algorithm with a number, or of what serves calls for [`BELOW`].
 pub fn word(collective: Collective, number: i32) -> &'static str {
     let values = Values { algorithm: number, ..Values::default() };
     values.forced(collective).map_or_else(name_below, |algorithm| algorithm.name)

@@ -1,5 +1,5 @@
-//! The profiles of all ranks become one when MPI ends: each rank tells what it and the ranks below it in a binomial tree did, and the first
-//! rank writes the file.
+//! When MPI ends, the profiles of all ranks become one: each rank sends what it and the ranks below it in a binomial
+//! tree did, and rank 0 writes the file.
 
 use super::parts::{self, own, replace};
 use super::sampler::forget;
@@ -18,7 +18,7 @@ struct Member {
     size: usize,
 }
 
-/// Writes the profile of the job, if there is to be one. All ranks call this when MPI ends, and each rank has ended its collectives.
+/// Writes the profile of the job, if the user wants one. All ranks call this when MPI ends, after their collectives.
 ///
 /// # Safety
 /// The communicator's handle is that of all ranks of the job.
@@ -37,7 +37,7 @@ pub unsafe fn write_profile(communicator: *const c_void, rank: usize, size: usiz
 }
 
 impl Member {
-    /// What all ranks did, at the first one. What another rank cannot tell is left out.
+    /// Returns what this rank and the ranks below it did: at rank 0 all ranks. Failed messages are left out.
     fn gathered(&self, mut part: Part) -> Part {
         let lost = |peer, error| {
             log::error!("rank {}: no profile goes to or comes from rank {peer}: error {error}", self.rank)

@@ -7,10 +7,10 @@ use log::LevelFilter;
 use std::ffi::CString;
 use std::io::{self, Write};
 
-/// Overrides the verbosity with a filter in the syntax of the `log` ecosystem.
+/// The environment variable that overrides the verbosity, by a filter in the syntax of the `log` ecosystem.
 const FILTER_VARIABLE: &str = "RUSTCOLL_LOG";
 
-/// Starts logging; single calls on demand even where nothing else of their level is logged.
+/// Starts logging. `logs_calls`: also log single calls, even where nothing else of their level is logged.
 pub fn start(verbosity: i32, logs_calls: bool) {
     let mut builder = Builder::new();
     builder.filter_level(level(verbosity));

@@ -1,4 +1,4 @@
-//! What the user and tools are told of calls.
+//! What users and tools learn of calls: report, profile, counters and log.
 
 pub mod gathering;
 pub mod logging;

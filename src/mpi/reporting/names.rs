@@ -1,12 +1,12 @@
-//! What profiles call communicators, datatypes and operators.
+//! The names of communicators, datatypes and operators in profiles.
 
 use crate::mpi::shim::bindings::*;
 use std::ffi::{CStr, c_char, c_void};
 
-/// The longest name that MPI gives, its end included; every MPI has less.
+/// Bytes of the longest name, with its final zero byte. Every MPI has shorter names.
 const LONGEST: usize = 512;
 
-/// The text that a function of the shim writes.
+/// Returns the text that a function of the shim writes.
 fn written(write: impl FnOnce(*mut c_char, usize)) -> String {
     let mut name = [0; LONGEST];
     write(name.as_mut_ptr(), name.len());
@@ -15,14 +15,14 @@ fn written(write: impl FnOnce(*mut c_char, usize)) -> String {
     unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned()
 }
 
-/// The name that a user or MPI gives a communicator, or how it was made.
+/// Returns how profiles name a communicator: by the name that a user or MPI gave it, or by how it was made.
 pub fn communicator(handle: *const c_void) -> String {
     // SAFETY: the handle is a communicator's, and there is so much room.
     origin(&written(|name, length| unsafe { rustcoll_shim_communicator_name(handle, name, length) }))
 }
 
-/// A name without what differs from rank to rank: programs number the rows and columns of a grid, and Open MPI communicators whose users
-/// give no name.
+/// Returns a name without what differs from rank to rank. Programs number the rows and columns of a grid, and Open MPI
+/// numbers communicators without a name.
 fn origin(name: &str) -> String {
     if name.is_empty() {
         return "unnamed".into();
@@ -44,14 +44,14 @@ fn origin(name: &str) -> String {
     origin
 }
 
-/// The name of the elements of a call, or how long they are; empty if there are none.
+/// Returns the name of a datatype, or the length of its elements if it has none.
 pub fn datatype(datatype: &rustcoll_datatype) -> String {
     // SAFETY: the handle is a datatype's, and there is so much room.
     let name = written(|name, length| unsafe { rustcoll_shim_datatype_name(datatype.handle, name, length) });
     if name.is_empty() { format!("derived, {} bytes", datatype.size) } else { name }
 }
 
-/// The name of an operator.
+/// Returns the name of an operator of MPI's; all others have one name.
 pub fn operator(operator: &rustcoll_operator) -> String {
     // SAFETY: the handle is an operator's, and the shim returns a C string that lives as long as the process.
     unsafe { CStr::from_ptr(rustcoll_shim_operator_name(operator.handle)) }.to_string_lossy().into_owned()

@@ -1,4 +1,4 @@
-//! What this rank did so far, written to a file of its own now and then: a job that does not end leaves that of its profile.
+//! Writes what this rank did so far to its own file now and then. A job that does not end leaves no profile but these.
 
 use super::sampler::samples;
 use super::watch;
@@ -12,14 +12,14 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// When this rank writes next, on the clock of [`watch`].
+/// When this rank writes next, in nanoseconds on the clock of [`watch`].
 static DUE: AtomicU64 = AtomicU64::new(NEVER);
 const NEVER: u64 = u64::MAX;
 
 /// How many ranks the job has.
 static RANKS: AtomicU64 = AtomicU64::new(0);
 
-/// A job of so many ranks starts. What one before left in the folder is removed.
+/// Notes that a job of `ranks` ranks starts. Rank 0 removes what an earlier job left in the folder.
 pub fn start(rank: usize, ranks: usize) {
     RANKS.store(ranks as u64, Relaxed);
     let file = profile_file();
@@ -35,12 +35,12 @@ pub fn start(rank: usize, ranks: usize) {
     }
 }
 
-/// The job ends: the profile will be complete.
+/// Stops writing when the job ends, because its profile will be complete.
 pub fn stop() {
     DUE.store(NEVER, Relaxed);
 }
 
-/// Writes if it is time for that.
+/// Writes if it is time for that. `now`: nanoseconds on the clock of [`watch`].
 #[inline]
 pub fn write_if_due(now: u64) {
     let due = DUE.load(Relaxed);
@@ -49,7 +49,7 @@ pub fn write_if_due(now: u64) {
     }
 }
 
-/// One thread writes, and nobody until it has. A rank that could not write does not try again.
+/// Lets one thread write; no other thread starts meanwhile. A rank that could not write does not try again.
 #[cold]
 fn write_at(due: u64) {
     if DUE.compare_exchange(due, NEVER, Relaxed, Relaxed).is_err() {
@@ -64,7 +64,7 @@ fn write_at(due: u64) {
     }
 }
 
-/// What this rank did.
+/// Returns what this rank did so far.
 pub fn own() -> Part {
     let node = identity();
     let sums = watch::sums().into_iter().map(|(kind, sum)| ((*kind).clone(), sum));
@@ -72,12 +72,12 @@ pub fn own() -> Part {
     Part { of: RANKS.load(Relaxed), profile, samples: samples(node) }
 }
 
-/// Removes what ranks have written for the profile of that file; and the folder, if nothing else is in it.
+/// Removes what ranks have written for the profile in `file`; and their folder, if nothing else is in it.
 pub fn remove(file: &Path) {
     let folder = folder(file);
     let Ok(entries) = fs::read_dir(&folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
-        // The second one is of a rank that was killed while it wrote.
+        // A further extension is from a rank that was killed while it wrote.
         if is_part(&path) || is_part(&path.with_extension("")) {
             let _ = fs::remove_file(path);
         }
@@ -85,7 +85,7 @@ pub fn remove(file: &Path) {
     let _ = fs::remove_dir(&folder);
 }
 
-/// Replaces a file as a whole: who reads it meanwhile finds the old one or the new one.
+/// Replaces a file as a whole: a reader finds the old content or the new one.
 pub fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     let begun = beside(file, ".begun");
     let written = fs::write(&begun, content).and_then(|()| fs::rename(&begun, file));

@@ -1,5 +1,5 @@
-//! Which calls of a communicator are timed, and which are kept for judging who came late. All ranks take the same ones without a word: they
-//! draw by the call's number on the communicator.
+//! Chooses which calls of a communicator are timed, and which are kept to judge which rank came late. All ranks choose
+//! the same calls without communication: they draw by the call's number on the communicator.
 
 use super::parts;
 use super::watch::{self, Subject};
@@ -14,39 +14,40 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// All ranks of a communicator together keep so many visits of calls, and each rank a number of calls between these bounds.
+/// All ranks of a communicator together keep about this many visits (a rank in a call). The most calls that a rank
+/// keeps lie between the two bounds below.
 const MOST_VISITS: usize = 64 << 10;
 const FEWEST_CALLS: u64 = 4;
 const MOST_CALLS: u64 = 256;
 
-/// Calls of so many communicators are kept.
+/// The most communicators whose calls are kept.
 const MOST_COMMUNICATORS: usize = 32;
 
-/// So many calls of a communicator are all timed. Of later ones fewer are, but one of so many at least, as a power of two.
+/// The first calls of a communicator, up to this number, are all timed. Of later ones at least one of 2^`RAREST` is.
 const ALL_TIMED: u64 = 4096;
 const RAREST: u32 = 3;
 
-/// So many calls of each kind are all timed.
+/// The first calls of each kind are all timed, up to this number.
 const NEW: u64 = 64;
 
-/// Calls of so many bytes are always timed.
+/// Calls of at least this many bytes are always timed.
 const LONG: usize = 16 << 10;
 
-/// The calls of a communicator.
+/// Samples the blocking calls of a communicator.
 pub struct Sampler {
-    /// How many there were.
+    /// How many calls there were.
     number: u64,
-    /// How many are kept at most.
+    /// How many calls are kept at most.
     most: u64,
     kept: Option<Arc<Mutex<Kept>>>,
 }
 
 /// The calls of a communicator that are kept.
 struct Kept {
-    /// What tells the communicator from others, the same at all its ranks.
+    /// A number that identifies the communicator, the same at all its ranks.
     communicator: u64,
     size: u32,
-    /// How rare calls are that are kept.
+    /// The least `rarity` of calls that are kept.
     rarity: u32,
     calls: Vec<Call>,
 }
@@ -59,28 +60,28 @@ struct Call {
     took: u64,
 }
 
-/// What is to be found out of a call.
+/// What to measure of a call.
 #[derive(Clone, Copy)]
 pub struct Timing {
-    /// When it began, if it is timed.
+    /// When the call began, in nanoseconds; `None` if it is not timed.
     start: Option<u64>,
-    /// For how many calls its time stands.
+    /// How many calls its time represents.
     weight: u64,
-    /// Its number and how rare it is at least, if it is kept.
+    /// If it is kept, its number and the least rarity of calls that are kept.
     kept: Option<(u64, u32)>,
     is_root: bool,
 }
 
 static ALL: Mutex<Vec<Arc<Mutex<Kept>>>> = Mutex::new(Vec::new());
 
-/// How many communicators of the same ranks there were, by a hash of these.
+/// How many communicators of the same ranks there were, by a hash of the ranks.
 static SEEN: Mutex<Option<HashMap<u64, u64>>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// How rare a call is by its number: one of two is at least once rare, one of four twice.
+/// Returns the rarity of the call with this number. One call of 2^r has a rarity of at least r.
 fn rarity(number: u64) -> u32 {
     // The last step of splitmix64.
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -88,17 +89,17 @@ fn rarity(number: u64) -> u32 {
     (mixed ^ (mixed >> 31)).trailing_zeros()
 }
 
-/// How rare calls are that are kept when there were so many. Of all so far, between a half of `most` and `most` are as rare.
+/// Returns the least rarity of kept calls after `number` calls, so that between half of `most` and `most` are kept.
 fn rarest(number: u64, most: u64) -> u32 {
     (number / most).checked_ilog2().map_or(0, |power| power + 1)
 }
 
-/// The same of calls that are timed. Those that are kept are among them.
+/// Returns the least rarity of timed calls after `number` calls. All kept calls are among the timed ones.
 fn rarest_timed(number: u64) -> u32 {
     rarest(number, ALL_TIMED).min(RAREST)
 }
 
-/// What tells a communicator from others, the same at all its ranks; `None` if some of them are of another job.
+/// Returns a number that identifies a communicator, the same at all its ranks; `None` if some are of another job.
 fn identity(communicator: *const c_void, size: usize) -> Option<u64> {
     let mut ranks: Vec<c_int> = vec![0; size];
     // SAFETY: the handle is the communicator's, and there is room for its ranks.
@@ -108,7 +109,7 @@ fn identity(communicator: *const c_void, size: usize) -> Option<u64> {
     }
     let bytes: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
     let group = crate::hash::hash(&bytes);
-    // Ranks make communicators of the same ranks in the same order.
+    // All ranks first call collectives on communicators of the same ranks in the same order.
     let mut seen = lock(&SEEN);
     let seen = seen.get_or_insert_default().entry(group).or_default();
     *seen += 1;
@@ -116,7 +117,7 @@ fn identity(communicator: *const c_void, size: usize) -> Option<u64> {
 }
 
 impl Sampler {
-    /// For a communicator; its calls are kept if there is a profile.
+    /// Returns the sampler of a communicator. It keeps calls if there is a profile, but not between two groups.
     pub fn new(communicator: *const c_void, group: Group) -> Sampler {
         let most = (MOST_VISITS / group.size.max(1)) as u64;
         let is_kept = profile_file().is_some() && group.remote == 0;
@@ -124,7 +125,7 @@ impl Sampler {
         Sampler { number: 0, most: most.clamp(FEWEST_CALLS, MOST_CALLS), kept }
     }
 
-    /// The next call, which began at that time or begins now. All ranks must have their calls counted alike.
+    /// Counts the next call, which began at `start` or begins now. All ranks must count their calls alike.
     #[inline]
     pub fn next(&mut self, subject: &Subject, start: Option<u64>, is_root: bool) -> Timing {
         self.number += 1;
@@ -141,7 +142,7 @@ impl Sampler {
         }
     }
 
-    /// Tells of a call, which has ended.
+    /// Records a call that has ended.
     #[inline]
     pub fn end(&self, subject: &Arc<Subject>, timing: Timing) {
         let Timing { start, weight, kept, is_root } = timing;
@@ -158,14 +159,14 @@ impl Sampler {
 }
 
 impl Timing {
-    /// Of a call that began at that time, and is not one of the user's.
+    /// Returns the timing of a call that began at `start`, and that an algorithm made.
     pub fn since(start: u64) -> Timing {
         Timing { start: Some(start), weight: 1, kept: None, is_root: false }
     }
 }
 
 impl Kept {
-    /// Of a communicator, unless calls of too many are kept.
+    /// Returns `None` if calls of too many communicators are kept, or if some ranks are of another job.
     fn new(communicator: *const c_void, size: usize) -> Option<Arc<Mutex<Kept>>> {
         let communicator = identity(communicator, size)?;
         let mut all = lock(&ALL);
@@ -175,7 +176,7 @@ impl Kept {
         Some(kept)
     }
 
-    /// Keeps a call, and no others but those that are as rare.
+    /// Keeps a call, and from now on only calls of at least this rarity.
     fn keep(&mut self, call: Call, rarest: u32) {
         if rarest > self.rarity {
             self.rarity = rarest;
@@ -201,7 +202,7 @@ pub fn samples(node: u64) -> Samples {
     samples
 }
 
-/// Begins anew.
+/// Forgets all calls and communicators.
 pub fn forget() {
     for kept in lock(&ALL).drain(..) {
         lock(&kept).calls.clear();
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
     use crate::report::{Form, Kind, bytes_from};
 
-    /// The timings of so many calls of so many bytes, the first one of which has that number.
+    /// Returns the timings of `calls` calls of `bytes` bytes, the first of which has this number.
     fn timings(number: u64, calls: u64, bytes: usize) -> Vec<Timing> {
         let kind = Kind {
             communicator: "tests of the sampler".into(),

@@ -12,11 +12,11 @@ use std::time::Duration;
 /// The target of log lines about single calls.
 pub const CALLS: &str = "rustcoll::calls";
 
-/// How many there are that want to know of every call. While there are none, nothing is told, and short calls that repeat
-/// themselves are as fast as they can be.
+/// How many watchers want to know of every call: the report, the profile, the log, tools and trials of algorithms.
+/// Without any, nothing is recorded, and short repeated calls are as fast as they can be.
 static WATCHERS: AtomicIsize = AtomicIsize::new(0);
 
-/// Those of them that came with the last start of MPI.
+/// Those watchers that the last start of MPI added.
 static OF_THIS_START: AtomicIsize = AtomicIsize::new(0);
 
 /// No rank: MPI has not started with rustcoll.
@@ -25,10 +25,10 @@ const NOBODY: u32 = u32::MAX;
 /// This process's rank in the job.
 static RANK: AtomicU32 = AtomicU32::new(NOBODY);
 
-/// Whether somebody wants the time of every single call, rather than of some that stand for the others.
+/// Whether some watcher wants the time of every single call, rather than of a sample.
 static TIMES_ALL: AtomicBool = AtomicBool::new(false);
 
-/// When MPI started.
+/// When MPI started, in nanoseconds on the clock of [`now`].
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
 static ROWS: LazyLock<Mutex<HashMap<Arc<Kind>, Arc<Tally>>>> = LazyLock::new(Mutex::default);
@@ -41,22 +41,19 @@ pub struct Tally {
     calls: AtomicU64,
     bytes: AtomicU64,
     nanoseconds: AtomicU64,
-    /// Whether the time of any is known.
+    /// Whether the time of any call is known.
     is_timed: AtomicBool,
 }
 
 /// What tools may count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
-    /// Calls.
     Calls,
-    /// Their bytes.
     Bytes,
-    /// Their time.
     Time,
 }
 
-/// What is to be told of a call.
+/// What to record of a call.
 pub struct Subject {
     communicator: Arc<str>,
     kind: Arc<Kind>,
@@ -64,13 +61,13 @@ pub struct Subject {
     bytes: usize,
 }
 
-/// Whether anybody wants to know of calls.
+/// Whether calls are watched.
 #[inline]
 pub fn is_on() -> bool {
     WATCHERS.load(Relaxed) != 0
 }
 
-/// Whether what is remembered of a call suffices to tell of it, though not to log who decided it.
+/// Whether a remembered subject suffices to record a call. At level `Debug` each call also logs what decided it.
 #[inline]
 pub fn knows(subject: &Option<Arc<Subject>>) -> bool {
     subject.is_some() && log::max_level() < log::LevelFilter::Debug
@@ -81,7 +78,7 @@ pub fn times_all() -> bool {
     TIMES_ALL.load(Relaxed)
 }
 
-/// Notes that there are more tools that count, or fewer.
+/// Adds `more` counting tools to the watchers, or removes some if the number is negative.
 pub fn add_tools(more: isize) {
     if more > 0 {
         TIMES_ALL.store(true, Relaxed);
@@ -89,11 +86,10 @@ pub fn add_tools(more: isize) {
     WATCHERS.fetch_add(more, Relaxed);
 }
 
-/// Wants to know of every call for as long as it lives.
+/// A watcher of every call for as long as it lives.
 pub struct Watcher(());
 
 impl Watcher {
-    /// From now on.
     pub fn start() -> Watcher {
         WATCHERS.fetch_add(1, Relaxed);
         Watcher(())
@@ -136,7 +132,7 @@ pub fn start(rank: u32) {
     WATCHERS.fetch_add(watchers - OF_THIS_START.swap(watchers, Relaxed), Relaxed);
 }
 
-/// Prints the report, where there is one; MPI is about to end. If it starts again, another one begins.
+/// Prints the report at rank 0, if the user wants one, before MPI ends. All sums begin again from zero.
 pub fn finish() {
     let rows = take_sums();
     if reported() != Reported::Nothing && rank() == 0 {
@@ -162,7 +158,7 @@ pub fn sums() -> Vec<(Arc<Kind>, Sum)> {
         .collect()
 }
 
-/// The same, and begins anew.
+/// Returns the sums of all rows so far, and removes the rows.
 fn take_sums() -> Vec<(Arc<Kind>, Sum)> {
     let sums = sums();
     rows().clear();
@@ -170,7 +166,7 @@ fn take_sums() -> Vec<(Arc<Kind>, Sum)> {
 }
 
 impl Subject {
-    /// Calls of that kind and so many bytes, on a communicator that is called so in the log.
+    /// Returns what to record of such calls. `communicator`: its name in the log; `number`: the algorithm's.
     pub fn new(communicator: Arc<str>, kind: Kind, number: Option<c_int>, bytes: usize) -> Subject {
         let mut rows = rows();
         let (kind, tally) = match rows.get_key_value(&kind) {
@@ -184,7 +180,6 @@ impl Subject {
         Subject { communicator, kind, tally, bytes }
     }
 
-    /// What it has in common with others.
     pub fn kind(&self) -> &Arc<Kind> {
         &self.kind
     }
@@ -194,12 +189,11 @@ impl Subject {
         self.tally.calls.load(Relaxed)
     }
 
-    /// Bytes of a call.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Tells of a call. If its time is known, it stands for so many calls.
+    /// Records a call. `time`: how long it took, and how many calls it represents; `None` if it was not timed.
     #[inline]
     pub fn tell(&self, time: Option<(Duration, u64)>) {
         self.tally.add(self.bytes, time);
@@ -242,12 +236,12 @@ impl Tally {
     }
 }
 
-/// How many numbers are counted of a collective: one for each algorithm, after that of the component below.
+/// Returns how many numbers count calls of a collective: one for each algorithm, and 0 for the component below.
 pub fn counted_numbers(collective: Collective) -> usize {
     collective.algorithms().count() + 1
 }
 
-/// What was counted so far, by the algorithms' numbers; time in nanoseconds.
+/// Returns the sums so far, by the algorithms' numbers; times in nanoseconds.
 pub fn counted(collective: Collective, quantity: Quantity) -> Vec<u64> {
     let mut counted = vec![0; counted_numbers(collective)];
     for (kind, tally) in rows().iter() {

@@ -20,10 +20,9 @@ const FREED: usize = 1;
 /// In the lane [`NONBLOCKING`]: for how many collectives the first rank has decided whether they get a lane.
 const DECIDED: usize = 0;
 
-/// The first rank.
 const FIRST: usize = 0;
 
-/// The memory of ranks that are all on one node, and what is known of its lanes.
+/// The shared memory of ranks that are all on one node, and what is known of its lanes.
 pub struct Allotment {
     memory: Memory,
     /// How often each lane was assigned. Only the first rank uses it.
@@ -38,7 +37,6 @@ impl Allotment {
         Allotment { memory, times: [0; LANES], freed_early }
     }
 
-    /// The memory.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }

@@ -1,77 +1,76 @@
-//! How the memory lies that the ranks of a node share for one communicator.
+//! The layout of the memory that the ranks of a node share for one communicator.
 //!
-//! Each rank has a piece there, which it alone writes and the others only read. A piece has [`LANES`] lanes, each for one collective at a
-//! time. What lies in a lane:
+//! Each rank has a piece, which it alone writes and the others only read. A piece has [`LANES`] lanes, each
+//! for one collective at a time. A lane holds:
 //!
-//! | what | how much |
+//! | what | size |
 //! |---|---|
-//! | in the first lane of the first piece a token, by which others see that they found the right memory; in those of persistent collectives who has it | a cache line |
-//! | how many stripes the rank has ended, of each kind of slots | a cache line each |
+//! | the token by which ranks recognise the memory, or numbers that assign the lane (`allotment.rs`) | a cache line |
+//! | how many stripes of each kind of slots the rank has ended | a cache line each |
 //! | slots in lines, for blocks of up to [`LINE_PAYLOAD`](crate::engine::LINE_PAYLOAD) bytes, each with its flag behind it | banks of cache lines |
 //! | flags of short slots, flags of long ones | banks of cache lines |
-//! | where and how long what is lent is, each with its flag behind it | cache lines |
-//! | short slots, long ones | banks of [`Slots::SHORT_BANK`], and of as many bytes as the user wants |
+//! | addresses and lengths of lent blocks, each with its flag behind it | cache lines |
+//! | short slots, long ones | banks of [`Slots::SHORT_BANK`] bytes, and of as many bytes as the user sets |
 //!
 //! [`Slots::BANKS`] tells how many banks of each kind there are. Memory that is never written costs nothing.
 
 use crate::engine::{CACHE_LINE, SlotBounds, Slots};
 
-/// The lane of collectives that block, of which there is one at a time.
+/// The lane of blocking collectives, of which there is one at a time.
 pub const BLOCKING: usize = 0;
 
-/// The lane of those that do not. They go one after another, in the order in which they begin.
+/// The lane of non-blocking collectives. They run one after another, in the order in which they begin.
 pub const NONBLOCKING: usize = 1;
 
-/// The first of the lanes of persistent collectives. Ranks may start these in any order, so that each has its own, as long as there are
-/// any.
+/// The first lane for persistent collectives. Ranks may start these in any order, so each one has a lane of
+/// its own, as long as any is free.
 pub const PERSISTENT: usize = 2;
 
-/// How many lanes there are.
 pub const LANES: usize = 10;
 
-/// What decides where things lie, and what may be lent; the same on all ranks.
+/// The sizes that determine the layout of a lane, and whether blocks may be lent; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Slots of a rank, and so flags in a bank.
+    /// Number of slots of a rank, and of flags in a bank.
     pub slots: usize,
-    /// Bytes of a bank of slots that lie apart from flags.
+    /// Bytes of a bank of long slots.
     pub bank: usize,
     /// Whether the ranks of each node can copy from each other's own memory.
     pub copies_singly: bool,
 }
 
-/// What an area of slots apart from flags is a multiple of.
+/// Bytes. The area of short and long slots begins at a multiple of a page, and its length is one.
 pub const PAGE: usize = 4096;
 
 impl Geometry {
-    /// For so many ranks.
+    /// Returns the geometry for so many ranks, and for long slots of at least `bank` bytes; without single copies.
     pub fn new(ranks: usize, bank: usize) -> Geometry {
         let bank = SlotBounds::of_ranks(ranks, bank).bank.next_multiple_of(PAGE);
         Geometry { slots: SlotBounds::slots(ranks), bank, copies_singly: false }
     }
 
-    /// What plans must keep to.
+    /// Returns the limits of plans. `stripe`: the user's limit for one block's bytes in shared memory.
     pub fn bounds(&self, stripe: Option<usize>) -> SlotBounds {
         SlotBounds { bank: self.bank, stripe, ..SlotBounds::DEFAULT }
     }
 
-    /// Where slots in lines begin.
+    /// Where the slots begin that lie in their flags' cache lines.
     fn lines(&self) -> usize {
         ended(Slots::KINDS)
     }
 
-    /// Where the flags of a kind begin in a lane; of lines, the lines themselves.
+    /// Where the flags of a kind of slots begin in a lane. Slots in lines and lent slots begin there themselves.
     pub fn flags(&self, kind: usize) -> usize {
         let banks: usize = Slots::BANKS[..kind].iter().sum();
         self.lines() + banks * self.slots * CACHE_LINE
     }
 
-    /// Where the slots begin that are apart from flags.
+    /// Where the short and long slots begin in a lane.
     pub fn data(&self) -> usize {
         self.flags(Slots::KINDS).next_multiple_of(PAGE)
     }
 
-    /// Where a bank of slots begins that are apart from flags.
+    /// Where a bank of short slots (kind 1) or long slots (kind 2) begins in a lane.
     pub fn bank(&self, kind: usize, bank: usize) -> usize {
         let short = Slots::BANKS[1] * Slots::SHORT_BANK;
         self.data() + if kind == 1 { bank * Slots::SHORT_BANK } else { short + bank * self.bank }
@@ -88,7 +87,7 @@ impl Geometry {
     }
 }
 
-/// Where a rank tells how many stripes of a kind of slots it has ended, behind the token.
+/// Where in a lane a rank publishes how many stripes of a kind of slots it has ended.
 pub fn ended(kind: usize) -> usize {
     (1 + kind) * CACHE_LINE
 }

@@ -14,11 +14,11 @@ use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
-/// The memory of a communicator.
+/// The shared memory of a communicator, and its lanes.
 #[derive(Default)]
 pub struct Lanes {
     memory: Mutex<Search>,
-    /// The first non-blocking collectives.
+    /// Counts the first non-blocking collectives, which send messages.
     spared: Spared,
     /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
@@ -28,7 +28,7 @@ pub struct Lanes {
     failed: OnceLock<Error>,
     /// The persistent collectives that this rank freed before it knew whether there is memory.
     freed_early: Mutex<BTreeSet<u64>>,
-    /// Once one is asked for.
+    /// Made when a lane is used first.
     lanes: OnceLock<Box<[Lane; LANES]>>,
 }
 
@@ -76,7 +76,6 @@ pub struct Turn {
 /// Whether a collective has a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It has one.
     Has,
     /// All lanes are taken.
     HasNone,
@@ -94,7 +93,7 @@ impl Lanes {
         begin: impl FnOnce() -> Result<Making, Error>,
         note: impl FnOnce(Option<Geometry>),
     ) -> Result<bool, Error> {
-        // The holder of the lock advances it. The holder may be this thread, in a frame further up.
+        // The holder of the lock advances the allocation. The holder may be this thread, in a frame further up.
         let Some(mut search) = unless_held(&self.memory) else { return Ok(false) };
         if let Search::Unbegun = *search {
             *search = begin().map_or_else(Search::Failed, |making| Search::Making(Box::new(making)));
@@ -129,8 +128,8 @@ impl Lanes {
         }
     }
 
-    /// The turns of a non-blocking or persistent collective whose choice depends on memory; `None`: it goes by messages. All ranks must call
-    /// this in the same order.
+    /// Returns the turns of the next non-blocking or persistent collective whose choice depends on shared
+    /// memory. `None`: it sends messages. All ranks must call this in the same order.
     pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Option<Turn>, Error> {
         let lanes = Arc::clone(self);
         match (is_persistent, self.miscounted.get()) {
@@ -144,8 +143,8 @@ impl Lanes {
         }
     }
 
-    /// Notes that this rank refused a collective before that got a turn. The other ranks may carry it out, so every later one of its kind
-    /// fails at this rank.
+    /// Notes that this rank refused a collective before it got a turn. The other ranks may carry it out, so
+    /// every later one of its kind fails at this rank.
     pub fn miss(&self, is_persistent: bool, error: Error) {
         match is_persistent {
             true => drop(self.miscounted.set(error)),
@@ -156,15 +155,16 @@ impl Lanes {
         }
     }
 
-    /// Notes that a message of a collective with a request failed at this rank. Collectives with requests that begin later fail here, too. For
-    /// the caller may leave out calls after a failure, as MPI does when it duplicates a communicator. Turns and tags depend on the order
-    /// of calls alone, so this rank's next call would meet another call of the other ranks.
+    /// Notes that a message of a collective with a request failed at this rank. Collectives with requests
+    /// that begin later fail here, too: after a failure, the caller may leave out calls, as MPI does when it
+    /// duplicates a communicator. Turns and tags depend on the order of calls alone, so this rank's next call
+    /// would meet another call of the other ranks.
     pub fn note_failed(&self, error: Error) {
         let _ = self.failed.set(error);
         self.break_off(NONBLOCKING, error);
     }
 
-    /// The error that one before failed with.
+    /// Fails with the error of an earlier collective with a request, if one failed.
     pub fn check(&self) -> Result<(), Error> {
         self.failed.get().map_or(Ok(()), |error| Err(*error))
     }
@@ -177,7 +177,7 @@ impl Lanes {
         }
     }
 
-    /// The lane of a persistent collective.
+    /// Returns the lane of a persistent collective, as [`Allotment::lane`] does; `None` also without memory.
     fn allotted(&self, number: u64) -> Option<Option<usize>> {
         match &mut *unless_held(&self.memory)? {
             Search::Known(Some(allotment)) => allotment.lane(number, self.prepared.load(Relaxed)),
@@ -207,7 +207,7 @@ impl Lanes {
     }
 }
 
-/// A lane while it is somebody's turn.
+/// A lane during the turn of a collective.
 pub struct Place<'a> {
     lanes: &'a Lanes,
     lane: usize,
@@ -254,8 +254,8 @@ impl Turn {
         }
     }
 
-    /// Fails if its lane is broken at this rank. Then it must not look for memory: if the other ranks do not allocate any yet, this one
-    /// would hang.
+    /// Fails if the collective's lane is broken at this rank. Then the collective must not look for memory:
+    /// if the other ranks do not allocate any yet, this rank would hang.
     pub fn check(&self) -> Result<(), Error> {
         let Some(lane) = self.lane else { return Ok(()) };
         // If the lock is held, an earlier collective is using the lane. This is called again later.
@@ -294,7 +294,8 @@ impl Turn {
         ended
     }
 
-    /// Goes without a lane. Where there is no memory all do, whenever they come to know it: they must not wait for each other.
+    /// Leaves the queue without a failure. Without shared memory, every collective does so when it learns
+    /// that: none may wait for another one.
     pub fn leave(mut self) {
         self.asked = None;
     }
@@ -329,7 +330,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The same, unless somebody holds it.
+/// Locks a mutex; returns `None` if it is held.
 fn unless_held<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),

@@ -1,4 +1,4 @@
-//! Memory that several processes see.
+//! Memory that several processes map.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,26 +7,26 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// How many mappings this process has.
+/// Number of mappings of this process.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// A process has so many at most: the system gives it 65,530 mappings unless told otherwise, each of these is a few, and the program needs
-/// some.
+/// The most mappings of a process. The system's default limit is 65,530 mapped areas; each mapping is a few,
+/// and the program needs some.
 const MOST: usize = 2048;
 
-/// Memory of which a part is this process's own, and the rest that of others, which is only read.
+/// Shared memory. This process writes only its own part; it only reads those of others.
 pub struct Mapping {
     base: *mut u8,
     bytes: usize,
 }
 
-// SAFETY: what stands in the memory is only reached through atomic numbers and pointers, whose users see to their order.
+// SAFETY: the memory is only reached through atomic numbers and pointers, and their users ensure the order.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Whether there may be one more.
+    /// Fails if this process has `MOST` mappings already.
     pub fn check_room() -> io::Result<()> {
         match LIVE.load(Relaxed) < MOST {
             true => Ok(()),
@@ -36,7 +36,7 @@ impl Mapping {
         }
     }
 
-    /// New memory without a name, all zero; and what others find it by, as long as it is open.
+    /// Creates nameless, zeroed memory; `own` is the part to write. Others find it by the file, while that is open.
     pub fn new(bytes: usize, own: Range<usize>) -> io::Result<(Mapping, File)> {
         let file = nameless_file()?;
         check_file_size(bytes)?;
@@ -44,10 +44,10 @@ impl Mapping {
         Ok((Mapping::of(&file, bytes, own)?, file))
     }
 
-    /// The memory that another process knows by a descriptor of its own.
+    /// Maps memory that another process has open under a descriptor; `own` is the part to write.
     pub fn of_process(process: u32, descriptor: u32, bytes: usize, own: Range<usize>) -> io::Result<Mapping> {
         let path = format!("/proc/{process}/fd/{descriptor}");
-        // Among processes that are numbered differently it may be anything, of which some would wait to be opened.
+        // In another PID namespace, the path may be any file; opening some, such as pipes, would block.
         let found = fs::metadata(&path)?;
         if !found.is_file() || found.len() != bytes as u64 {
             return Err(io::Error::other(format!("{path} is not the memory that a rank offers")));
@@ -73,21 +73,20 @@ impl Mapping {
         }
     }
 
-    /// Where it begins.
     pub fn base(&self) -> *mut u8 {
         self.base
     }
 
-    /// The number at an offset, of which only its owner changes it.
+    /// The number at an offset in bytes. Only its owner writes it.
     #[inline]
     pub fn number(&self, offset: usize) -> &AtomicU64 {
         debug_assert!(offset.is_multiple_of(size_of::<u64>()) && offset < self.bytes);
-        // SAFETY: the offset lies within the mapping and is aligned; all processes access what stands there as an atomic
-        // number. Those that may not write only load.
+        // SAFETY: the offset lies within the mapping and is aligned; all processes access it atomically, and
+        // only owners store.
         unsafe { AtomicU64::from_ptr(self.base.wrapping_add(offset).cast()) }
     }
 
-    /// Asks for huge pages, of which there may be none.
+    /// Asks the system for huge pages. The system may have none.
     pub fn advise_huge_pages(&self, bytes: Range<usize>) {
         // SAFETY: the bytes lie within the mapping, and their content does not change.
         unsafe {
@@ -95,7 +94,8 @@ impl Mapping {
         };
     }
 
-    /// Gives memory back, of which nobody needs what is there; it is zero for all who see it. Whether it was given back.
+    /// Returns memory to the system, when no process needs its content; all processes then read zeros.
+    /// Returns whether that succeeded.
     pub fn give_back(&self, bytes: Range<usize>) -> bool {
         let start = self.base.wrapping_add(bytes.start).cast();
         // SAFETY: the bytes lie within the mapping, at a page's start, and by this function's contract nobody uses them.
@@ -105,13 +105,14 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this one's, and what refers to it does not outlive it.
+        // SAFETY: this object owns the mapping, and no reference to it lives longer.
         unsafe { libc::munmap(self.base.cast(), self.bytes) };
         LIVE.fetch_sub(1, Relaxed);
     }
 }
 
-/// A file without a name. Some systems refuse one that might be executed, and older ones do not know the flag that says so.
+/// Creates a file without a name. Some systems refuse one that might be executed; older ones do not know the
+/// flag for that.
 fn nameless_file() -> io::Result<File> {
     let new = |flags| {
         // SAFETY: the name is a C string.
@@ -128,7 +129,7 @@ fn nameless_file() -> io::Result<File> {
     }
 }
 
-/// A file that becomes longer than a process's may is an error here; to the system it is a signal that ends the process.
+/// Fails if a file of so many bytes exceeds the process's limit. The system would end the process with a signal.
 fn check_file_size(bytes: usize) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: there is room for the answer.

@@ -1,5 +1,5 @@
-//! The memory of a node's ranks, and how they find it: the first of them makes it, without a name (`memfd`), so that nothing of it outlives
-//! the processes that know it.
+//! The memory of a node's ranks. The first of them creates it without a name (`memfd`), so nothing of it
+//! outlives the processes that map it.
 
 use super::geometry::Geometry;
 use super::mapping::Mapping;
@@ -18,34 +18,35 @@ use std::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 
-/// How many numbers a rank tells the others: its process and the descriptor of memory, a token, and where that lies in its own memory.
+/// The numbers in a rank's offer: its process with the descriptor of the memory, a token, and the token's
+/// address in the process.
 pub const OFFER: usize = 3;
 
-/// The ranks of this rank's node, and how their memory lies.
+/// The ranks of this rank's node, and the layout of their memory.
 pub struct Node {
     geometry: Geometry,
     /// In ascending order.
     ranks: Vec<usize>,
-    /// Whose node it is.
+    /// This rank.
     rank: usize,
 }
 
-/// What a rank offers to others, before they know it.
+/// What a rank offers to the others of its node.
 pub struct Offered {
-    /// The memory of its node, if the rank makes it, and what others find it by.
+    /// The memory of the node and the file by which others find it, if this rank creates it.
     made: Option<(Mapping, File)>,
-    /// By which others see that they found the right process, and the right memory.
+    /// Shows other ranks that they found the right process, and the right memory.
     token: Box<u64>,
 }
 
-/// What others find things by, to be kept until all have looked.
+/// The file and the token, which must live until all ranks have looked for them.
 pub struct Found {
     _file: Option<File>,
     _token: Box<u64>,
 }
 
 impl Offered {
-    /// What others must know to find it.
+    /// The numbers by which other ranks find the memory and the token.
     fn numbers(&self) -> [u64; OFFER] {
         let descriptor = self.made.as_ref().map_or(0, |(_, file)| file.as_raw_fd() as u64);
         let address = ptr::from_ref(&*self.token) as u64;
@@ -53,23 +54,23 @@ impl Offered {
     }
 }
 
-/// What a rank tells the others. That of one that cannot share memory is 0.
+/// Returns the numbers that a rank sends to the others. They are 0 if it cannot share memory.
 pub fn offer(offered: &io::Result<Offered>) -> [u64; OFFER] {
     offered.as_ref().map_or([0; OFFER], Offered::numbers)
 }
 
-/// Whether a rank can share memory, as far as it knows.
+/// Whether the rank that made an offer can share memory.
 pub fn can_share([_, token, _]: [u64; OFFER]) -> bool {
     token != 0
 }
 
-/// The process of a rank by what it offers.
+/// The process of the rank that made an offer.
 fn process_of([place, ..]: [u64; OFFER]) -> u32 {
     (place >> 32) as u32
 }
 
 impl Node {
-    /// That of a rank. `neighbours`: of each rank whether it is there.
+    /// Returns the node of `rank`. `neighbours`: for each rank, whether it is on that node.
     pub fn new(geometry: Geometry, neighbours: &[bool], rank: usize) -> Node {
         let ranks = (0..neighbours.len()).filter(|&other| neighbours[other]).collect();
         Node { geometry, ranks, rank }
@@ -83,7 +84,7 @@ impl Node {
         self.ranks.len() * self.geometry.piece()
     }
 
-    /// Where the pieces begin, by rank; `None` for those on other nodes.
+    /// Where each rank's piece begins; `None` for ranks on other nodes.
     fn starts(&self, size: usize) -> Vec<Option<usize>> {
         let mut starts = vec![None; size];
         for (place, &rank) in self.ranks.iter().enumerate() {
@@ -97,7 +98,7 @@ impl Node {
         place * self.geometry.piece()..(place + 1) * self.geometry.piece()
     }
 
-    /// What this rank offers: new memory, if it is to make it.
+    /// Makes this rank's offer. The first rank of the node creates the memory.
     pub fn make(&self) -> io::Result<Offered> {
         Mapping::check_room()?;
         let token = Box::new(token());
@@ -109,7 +110,7 @@ impl Node {
         Ok(Offered { made: Some((mapping, file)), token })
     }
 
-    /// The memory of the node's ranks, as all offer it; and what others find things by.
+    /// Maps the node's memory, given the offers of all ranks. The caller keeps [`Found`] until all ranks have done so.
     pub fn join(
         self,
         offered: Offered,
@@ -128,7 +129,7 @@ impl Node {
         (mapping.map(memory), Found { _file: file, _token: offered.token })
     }
 
-    /// The memory that the first rank offers.
+    /// Maps the memory that the first rank offers, and checks its token.
     fn found(&self, offer: [u64; OFFER]) -> io::Result<Mapping> {
         let [place, token, _] = offer;
         let mapping = Mapping::of_process(process_of(offer), place as u32, self.bytes(), self.own())?;
@@ -139,7 +140,7 @@ impl Node {
     }
 }
 
-/// A number that no other memory bears, as far as it matters; neither 0 nor 1.
+/// A random number, practically different from that of any other memory; neither 0 nor 1.
 fn token() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(process::id()) | 2
@@ -149,7 +150,7 @@ fn token() -> u64 {
 pub struct Memory {
     node: Node,
     mapping: Arc<Mapping>,
-    /// The ranks' processes; 0 for those on other nodes.
+    /// The process of each rank; 0 for ranks on other nodes.
     processes: Arc<[u32]>,
     /// Number of ranks of the communicator.
     size: usize,
@@ -157,12 +158,11 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// How it lies.
     pub fn geometry(&self) -> Geometry {
         self.node.geometry
     }
 
-    /// Whether this rank can copy from the memory of the others of its node, as they offer themselves.
+    /// Fails if this rank cannot copy from the memory of some other rank of its node, or finds a wrong token there.
     pub fn check_single_copies(&self, offers: &[[u64; OFFER]]) -> io::Result<()> {
         let Node { ranks, rank: own, .. } = &self.node;
         ranks.iter().filter(|rank| *rank != own).try_for_each(|&rank| {
@@ -174,12 +174,11 @@ impl Memory {
         })
     }
 
-    /// Notes whether all ranks can do that.
+    /// Notes whether all ranks of the communicator can make single copies.
     pub fn note_single_copies(&mut self, can_all: bool) {
         self.node.geometry.copies_singly = can_all;
     }
 
-    /// This rank.
     pub fn rank(&self) -> usize {
         self.node.rank
     }
@@ -189,14 +188,14 @@ impl Memory {
         self.size
     }
 
-    /// A number at the start of a lane, which its rank alone changes, of ranks that are all on one node.
+    /// A number at the start of a rank's lane, which that rank alone writes. All ranks must be on one node.
     pub fn number(&self, rank: usize, lane: usize, index: usize) -> &AtomicU64 {
         let geometry = self.node.geometry;
         let start = rank * geometry.piece() + lane * geometry.lane();
         self.mapping.number(start + index * size_of::<u64>())
     }
 
-    /// A lane of it, of which each is had once.
+    /// Returns a lane. Each lane may be taken only once.
     pub fn segment(&self, lane: usize) -> Segment {
         let Node { geometry, rank, .. } = self.node;
         let start = |start: Option<usize>| start.map(|start| start + lane * geometry.lane());

@@ -1,6 +1,7 @@
-//! Which ranks share a node. MPI tells a rank only which others are on its own, and the hosts of all where the
-//! launcher knows them, which need not be so at every rank. So each rank sees by itself whether all are on one node. For
-//! all to come to the same map of several they tell each other, once for each communicator that needs it.
+//! Which ranks share a node. MPI tells a rank which others are on its own node. It tells the hosts of all
+//! ranks only where the launcher knows them, which need not be so at every rank. So each rank sees by itself
+//! whether all are on one node. If there are several nodes, the ranks exchange theirs to get the same map,
+//! once for each communicator that needs it.
 
 use crate::algorithms::{Nodes, Problem};
 use crate::engine::Plan;
@@ -12,11 +13,11 @@ use crate::mpi::shim::bindings::*;
 use std::cell::OnceCell;
 use std::ffi::{CStr, c_void};
 
-/// The longest name of a host, its end included.
+/// Bytes of the longest host name, with the zero byte at its end.
 const LONGEST_NAME: usize = 256;
 
-/// What tells this rank's node from others: a number made of its host's name. Should two have the same one, they pass
-/// for one node, which costs time and nothing else. Should all have, see [`Knowledge::note`].
+/// A number that identifies this rank's node: a hash of its host's name. Two nodes with the same number count
+/// as one, which costs time and nothing else. If all nodes have the same, see [`Knowledge::note`].
 pub fn identity() -> u64 {
     let mut name = [0; LONGEST_NAME];
     // SAFETY: the shim writes at most so many bytes and ends them with a zero byte.
@@ -27,7 +28,8 @@ pub fn identity() -> u64 {
     hash(name.to_bytes())
 }
 
-/// How all ranks come to know some numbers of each: a plan and its arguments. Each has entered its own.
+/// Returns a plan and its arguments that gather the numbers of all ranks at each of them. Each rank has
+/// entered its own numbers.
 pub fn exchange<const N: usize>(numbers: &mut [[u64; N]], rank: usize) -> (Plan, Arguments) {
     let arguments = Arguments::allgather(numbers.as_mut_ptr().cast(), size_of::<[u64; N]>());
     let Arguments { collective, ref send, ref recv, .. } = arguments;
@@ -38,7 +40,7 @@ pub fn exchange<const N: usize>(numbers: &mut [[u64; N]], rank: usize) -> (Plan,
     (Plan::new(&schedule, &binding), arguments)
 }
 
-/// How all ranks come to know the numbers of one: a plan and its arguments. Each has room for as many.
+/// Returns a plan and its arguments that broadcast the root's numbers. Each rank has room for as many.
 pub fn broadcast(numbers: &mut [[u64; 1]], root: usize, (rank, size): (usize, usize)) -> (Plan, Arguments) {
     let arguments = Arguments::bcast(numbers.as_mut_ptr().cast(), size_of_val(numbers), root);
     let Arguments { collective, ref send, ref recv, .. } = arguments;
@@ -48,7 +50,7 @@ pub fn broadcast(numbers: &mut [[u64; 1]], root: usize, (rank, size): (usize, us
     (Plan::new(&schedule, &binding), arguments)
 }
 
-/// How all ranks come to know the greatest of each of their numbers: a plan and its arguments.
+/// Returns a plan and its arguments that compute the greatest value of each number over all ranks, at all ranks.
 pub fn greatest(numbers: &mut [[u64; 1]], (rank, size): (usize, usize)) -> (Plan, Arguments) {
     let arguments = Arguments::of_numbers(numbers.as_mut_ptr().cast(), numbers.len());
     let Arguments { collective, ref send, ref recv, .. } = arguments;
@@ -58,25 +60,23 @@ pub fn greatest(numbers: &mut [[u64; 1]], (rank, size): (usize, usize)) -> (Plan
     (Plan::new(&schedule, &binding), arguments)
 }
 
-/// Over which nodes a communicator's ranks are spread, as far as all ranks know it.
+/// How a communicator's ranks are spread over nodes, as far as all ranks know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread<'a> {
-    /// Nothing.
     Unknown,
-    /// There are several, and that is all.
+    /// There are several nodes; which ranks are on which is unknown.
     Several,
-    /// Each rank's.
+    /// The node of each rank.
     Nodes(&'a Nodes),
 }
 
-/// How a communicator comes to know its ranks' nodes.
+/// What is known about the nodes of a communicator's ranks.
 pub struct Knowledge {
-    /// Its handle.
     communicator: *const c_void,
     group: Group,
-    /// What every rank sees by itself, once it has looked.
+    /// What this rank sees without messages, once it has looked; every rank sees the same.
     seen: OnceCell<Seen>,
-    /// What the ranks told each other.
+    /// The nodes that the ranks exchanged.
     told: Option<Nodes>,
 }
 
@@ -87,12 +87,11 @@ enum Seen {
 }
 
 impl Knowledge {
-    /// Nobody has looked yet.
     pub fn new(communicator: *const c_void, group: Group) -> Knowledge {
         Knowledge { communicator, group, seen: OnceCell::new(), told: None }
     }
 
-    /// What may be known; `by_telling`: also from what the ranks told each other.
+    /// Returns what is known. `by_telling`: also use the nodes that the ranks exchanged.
     pub fn known(&self, by_telling: bool) -> Spread<'_> {
         match (self.seen.get_or_init(|| self.look()), &self.told) {
             (Seen::One(nodes), _) => Spread::Nodes(nodes),
@@ -102,9 +101,9 @@ impl Knowledge {
         }
     }
 
-    /// Notes what the ranks told each other. Where all hosts have one name though MPI knows several nodes, each rank
-    /// passes for a node of its own: what was decided because there are several must hold on, for some ranks remember it
-    /// and others decide anew.
+    /// Notes the nodes that the ranks exchanged. If all hosts have one name although MPI knows several nodes,
+    /// each rank counts as a node of its own: earlier decisions assumed several nodes, some ranks remember
+    /// them, and others decide anew.
     pub fn note(&mut self, told: Nodes) {
         let is_contradicted = told.number() == 1 && self.known(false) == Spread::Several;
         let ranks = self.group.size;
@@ -115,7 +114,7 @@ impl Knowledge {
         if self.group.remote > 0 {
             return Seen::Unknown;
         }
-        // SAFETY: the communicator lives longer than what is kept for it.
+        // SAFETY: the communicator outlives its state.
         match unsafe { rustcoll_shim_spread(self.communicator) } {
             RUSTCOLL_ON_ONE_NODE => Seen::One(Nodes::one(self.group.size)),
             RUSTCOLL_ON_SEVERAL_NODES => Seen::Several,

@@ -1,5 +1,5 @@
-//! How a rank waits for another one of its node: it looks again at once, then lets MPI make progress, looks for failures, and lets others
-//! run.
+//! How a rank waits for another one of its node: it looks repeatedly, then lets MPI make progress, checks for
+//! failures, and yields the processor.
 
 use crate::mpi::messages::transport::{Error, check};
 use crate::mpi::shim::bindings::{rustcoll_shim_failure, rustcoll_shim_is_crowded, rustcoll_shim_progress};
@@ -7,37 +7,37 @@ use std::ffi::c_void;
 use std::hint::spin_loop;
 use std::thread::yield_now;
 
-/// How long a rank looks before it does something else.
+/// How a rank waits, depending on the load of its node.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// Whether there are more ranks than processors.
     is_crowded: bool,
-    /// Whose ranks are waited for, as a handle.
+    /// The handle of the communicator whose ranks are awaited.
     communicator: *const c_void,
 }
 
 /// Looks in a row before the first pause.
 const LOOKS_WITHOUT_PAUSE: usize = 20;
 
-/// Looks in a row where each rank has a processor: some ten microseconds, and between two turns of MPI.
+/// Looks in a row where each rank has a processor: at first (some ten microseconds), and between two calls of MPI.
 const LOOKS: usize = 2000;
 const LOOKS_BETWEEN_TURNS: usize = 200;
 
-/// Where the rank that is waited for may need this processor, which it gets at once: turns given away between two of MPI.
+/// Yields in a row between two progress calls of MPI, where the awaited rank may need this processor.
 const YIELDS: usize = 16;
 
 impl Patience {
-    /// With ranks of a communicator that lives as long.
+    /// For ranks of a communicator that lives as long as the result.
     pub fn with(communicator: *const c_void) -> Patience {
         // SAFETY: looks at what MPI knows of the job.
         Patience { is_crowded: unsafe { rustcoll_shim_is_crowded() } != 0, communicator }
     }
 
-    /// Waits until something is over. An error if any rank of the communicator fails meanwhile, or somebody revokes it: whoever is waited
-    /// for may have given up because of another one.
+    /// Waits until `is_over` says so. Fails if any rank of the communicator fails meanwhile, or the
+    /// communicator is revoked: the awaited rank may have given up because of that.
     #[inline]
     pub fn wait_until(self, mut is_over: impl FnMut() -> bool) -> Result<(), Error> {
-        // Often it is a matter of less than a pause.
+        // Often the wait is shorter than a pause.
         for _ in 0..LOOKS_WITHOUT_PAUSE {
             if is_over() {
                 return Ok(());
@@ -61,7 +61,7 @@ impl Patience {
                 rustcoll_shim_progress();
                 rustcoll_shim_failure(self.communicator)
             })?;
-            // Who is waited for may be bound to this processor, however many there are.
+            // The awaited rank may be bound to this processor, even if there are enough of them.
             yield_now();
             looks = looks.min(LOOKS_BETWEEN_TURNS);
         }

@@ -1,4 +1,4 @@
-//! A lane of the memory that the ranks of a node share, in which one collective at a time goes on: its slots and their flags.
+//! A lane of the memory that a node's ranks share: its slots and their flags. One collective at a time uses it.
 
 use super::geometry::{Geometry, ended};
 use super::mapping::Mapping;
@@ -21,23 +21,23 @@ use std::sync::atomic::{
 pub struct Segment {
     geometry: Geometry,
     rank: usize,
-    /// The ranks' processes; 0 for those on other nodes.
+    /// The process of each rank; 0 for ranks on other nodes.
     processes: Arc<[u32]>,
     tenant: Arc<Tenant>,
-    /// Where each rank's part of the lane is.
+    /// Where each rank's part of the lane begins; null for ranks on other nodes.
     bases: Vec<*mut u8>,
-    /// Of each kind of slots.
+    /// The stripes and the bank of each kind of slots.
     turns: [Turns; Slots::KINDS],
     offsets: Offsets,
     patience: Patience,
-    /// Whether a collective uses slots that others could want to give back.
+    /// Whether a collective uses slots that another communicator's call could otherwise give back.
     is_entered: bool,
 }
 
-/// Where the slots of the plan are that is carried out, from the start of each rank's part of the lane on.
+/// Where the current plan's slots and flags are, in bytes from the start of each rank's part of the lane.
 #[derive(Clone, Copy, Default)]
 struct Offsets {
-    /// Which of [`Segment::turns`].
+    /// The index in [`Segment::turns`].
     kind: usize,
     slots: usize,
     slot_stride: usize,
@@ -45,7 +45,7 @@ struct Offsets {
 }
 
 impl Segment {
-    /// A lane that nothing has used yet. `starts`: where it begins, by rank; `None` for those on other nodes.
+    /// A lane that nothing has used yet. `starts`: where each rank's part begins; `None` for ranks on other nodes.
     pub fn new(
         geometry: Geometry,
         mapping: Arc<Mapping>,
@@ -85,21 +85,21 @@ impl Segment {
         };
     }
 
-    /// Begins to use a kind of slots, or goes on.
+    /// Starts or continues to use a kind of slots.
     #[inline]
     pub fn enter(&mut self, slots: Slots) {
         if let Slots::Apart { bytes, .. } | Slots::Joined { bytes, .. } = slots
             && !self.is_entered
         {
             self.is_entered = true;
-            // Who has long slots may have had short ones.
+            // The short slots come first, and this rank may have used them before.
             let short = Slots::BANKS[1] * Slots::SHORT_BANK;
             self.tenant.enter(if slots.kind() == 1 { short } else { short + slots.banks() * bytes });
         }
         self.turn_to(slots);
     }
 
-    /// Ends to use them, but not after an error: others may still read what this rank wrote, and it does not know when they have.
+    /// Stops using the slots. Not called after an error: this rank does not know when others have read what it wrote.
     #[inline]
     pub fn leave(&mut self, slots: Slots) {
         if let Slots::Apart { .. } | Slots::Joined { .. } = slots {
@@ -108,7 +108,7 @@ impl Segment {
         }
     }
 
-    /// Address of a rank's slot; where slots lie together, of an element in them.
+    /// The address of a rank's slot; if slots lie together, of the element with the number `slot`.
     #[inline]
     pub fn slot(&self, rank: u32, slot: usize) -> *mut u8 {
         self.bases[rank as usize].wrapping_add(self.offsets.slots + slot * self.offsets.slot_stride)
@@ -124,44 +124,44 @@ impl Segment {
         self.number(rank, self.offsets.flags + slot as usize * CACHE_LINE)
     }
 
-    /// The numbers of a lent slot: in which stripe something was lent, where it lies, and how many bytes it has.
+    /// The numbers of a lent slot: the stripe in which a block was lent, its address, and its bytes.
     fn lent_numbers(&self, rank: usize, slot: usize) -> [&AtomicU64; 3] {
         let first = self.offsets.slots + slot * self.offsets.slot_stride;
         [0, 1, 2].map(|number| self.number(rank, first + number * size_of::<u64>()))
     }
 
-    /// What stands for this stripe in lent slots.
+    /// The number of this stripe in lent slots.
     fn stripe(&self) -> u64 {
         self.turns[self.offsets.kind].flag_value(0)
     }
 
-    /// Tells in a slot of this rank's where something lies, which nobody looks at before its flag is raised.
+    /// Writes a lent block's place to a slot of this rank. Others read it only after the slot's flag is raised.
     pub fn lend(&self, slot: u32, lent: Lent) {
         let numbers = self.lent_numbers(self.rank, slot as usize);
         let values = [self.stripe(), lent.address, lent.bytes];
         numbers.iter().zip(values).for_each(|(number, value)| number.store(value, Relaxed));
     }
 
-    /// Takes back what this rank has lent, after an error. A rank that copies it at the same time sees that, and fails.
+    /// Takes back all that this rank has lent, after an error. A rank that copies it meanwhile notices this and fails.
     pub fn withdraw(&self) {
         for slot in 0..self.geometry.slots {
             self.lent_numbers(self.rank, slot)[0].store(0, Relaxed);
         }
-        // What the caller writes to its memory from now on is not seen before this.
+        // No rank sees the caller's later writes before it sees these stores.
         fence(SeqCst);
     }
 
-    /// What a rank lends in this stripe; nothing, if it has lent nothing there, or has taken it back.
+    /// Returns what a rank lends in this stripe; 0 bytes if it lent nothing there, or has taken it back.
     pub fn lent(&self, rank: u32, slot: usize) -> Lent {
         let [stripe, address, bytes] =
             self.lent_numbers(rank as usize, slot).map(|number| number.load(Relaxed));
         if stripe == self.stripe() { Lent { address, bytes } } else { Lent { address: 0, bytes: 0 } }
     }
 
-    /// Copies some bytes of what a rank lends. An error: they cannot be read, or were taken back meanwhile.
+    /// Copies bytes of a block that a rank lends. Fails if they cannot be read, or were taken back meanwhile.
     ///
     /// # Safety
-    /// There is room for so many bytes at the target.
+    /// `target` has room for the bytes of `lent`.
     pub unsafe fn copy_lent(
         &self,
         (rank, slot): (u32, usize),
@@ -177,7 +177,7 @@ impl Segment {
         }
     }
 
-    /// Raises the flag of a slot of this rank's. Release: whoever sees it sees what this rank wrote before.
+    /// Raises the flag of a slot of this rank. Release: a rank that sees it also sees what this rank wrote before.
     #[inline]
     pub fn notify(&mut self, slot: u32) {
         let flag = self.flag(self.rank, slot);
@@ -185,13 +185,13 @@ impl Segment {
         flag.store(raised, Release);
     }
 
-    /// Whether a rank has raised a flag so many times in this stripe. Acquire: what that rank wrote before is seen.
+    /// Whether a rank has raised a flag so many times in this stripe. Acquire: that rank's earlier writes are visible.
     #[inline]
     pub fn is_notified(&self, rank: u32, slot: u32, times: u32) -> bool {
         self.flag(rank as usize, slot).load(Acquire) >= self.turns[self.offsets.kind].flag_value(times)
     }
 
-    /// Waits for that.
+    /// Waits until [`Segment::is_notified`] holds.
     #[inline]
     pub fn await_notification(&self, rank: u32, slot: u32, times: u32) -> Result<(), Error> {
         let value = self.turns[self.offsets.kind].flag_value(times);
@@ -199,8 +199,8 @@ impl Segment {
         self.patience.wait_until(|| flag.load(Acquire) >= value)
     }
 
-    /// Whether this rank's slots may be written in this stripe. Acquire: what the others read before they ended theirs
-    /// has been read.
+    /// Whether this rank may write its slots in this stripe. Acquire: the peers' reads in stripes that they
+    /// ended are done.
     pub fn are_slots_free(&mut self) -> bool {
         let Segment { tenant, turns, offsets, .. } = self;
         let place_of_ended = ended(offsets.kind);
@@ -208,14 +208,14 @@ impl Segment {
         turns[offsets.kind].may_write(|| by_peers.min().unwrap_or(u64::MAX))
     }
 
-    /// Waits for that.
+    /// Waits until [`Segment::are_slots_free`] holds.
     #[inline]
     pub fn await_free_slots(&mut self) -> Result<(), Error> {
         let patience = self.patience;
         if self.are_slots_free() { Ok(()) } else { patience.wait_until(|| self.are_slots_free()) }
     }
 
-    /// Ends a stripe. Release: this rank has read what it wanted to.
+    /// Ends a stripe. Release: this rank's reads in the stripe are done.
     #[inline]
     pub fn end_stripe(&mut self, slots: Slots) {
         let place = ended(self.offsets.kind);

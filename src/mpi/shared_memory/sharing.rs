@@ -1,5 +1,5 @@
-//! What the ranks of a communicator tell each other before some calls: their nodes, and where the memory is that each
-//! shares with those of its node.
+//! What the ranks of a communicator exchange before some calls, such as their nodes, and where the memory is
+//! that each shares with the ranks of its node.
 
 use super::geometry::Geometry;
 use super::node::{self, Found, Memory, Node, OFFER, Offered};
@@ -22,15 +22,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// A rank that exchanges numbers with all others.
 #[derive(Clone)]
 pub struct Teller {
-    /// How log lines begin.
+    /// The start of log lines.
     pub name: Arc<str>,
-    /// The ranks.
     pub group: Group,
-    /// How they are reached.
     pub channel: Channel,
 }
 
-/// An allgather of some numbers of each rank, a broadcast of one rank's, or the greatest of all ranks'.
+/// An allgather of some numbers of each rank, a broadcast of one rank's numbers, or the greatest numbers of all ranks.
 struct Telling<const N: usize> {
     numbers: Vec<[u64; N]>,
     plan: Plan,
@@ -42,18 +40,18 @@ struct Telling<const N: usize> {
 }
 
 impl Teller {
-    /// All ranks' nodes.
+    /// Returns the nodes of all ranks.
     pub fn nodes(&self) -> Result<Nodes, Error> {
         Ok(Nodes::named(self.gathered([nodes::identity()])?.into_iter().flatten()))
     }
 
-    /// Some numbers of each rank, at all ranks.
+    /// Gathers some numbers of each rank at all ranks.
     pub fn gathered<const N: usize>(&self, own: [u64; N]) -> Result<Vec<[u64; N]>, Error> {
         Telling::begin(self, own)?.finish(self)
     }
 
-    /// How long some calls of a collective took, where each rank has measured it: the same at all ranks. Where ranks wait for each other, the
-    /// time of a call is that of the last rank to come.
+    /// Combines the ranks' times of some calls; all ranks get the same result. If the ranks of a call wait
+    /// for each other, its time is the least one, that of the last rank to come; otherwise the greatest one.
     pub fn combined_times(&self, times: Vec<u64>, collective: Collective) -> Result<Vec<u64>, Error> {
         let turned = |time: u64| if is_waited_for_by_all(collective) { !time } else { time };
         let numbers = times.into_iter().map(|time| [turned(time)]).collect();
@@ -63,7 +61,7 @@ impl Teller {
         Ok(greatest.into_iter().map(|[number]| turned(number)).collect())
     }
 
-    /// The root's numbers, at all ranks; each brings as many.
+    /// Returns the root's numbers at all ranks. Each rank passes as many.
     pub fn broadcast(&self, numbers: Vec<u64>, root: usize) -> Result<Vec<u64>, Error> {
         let Group { rank, .. } = self.group;
         let numbers = numbers.into_iter().map(|number| [number]).collect();
@@ -74,7 +72,7 @@ impl Teller {
 }
 
 impl<const N: usize> Telling<N> {
-    /// Starts it with this rank's numbers.
+    /// Starts an allgather with this rank's numbers.
     fn begin(teller: &Teller, own: [u64; N]) -> Result<Telling<N>, Error> {
         let Group { rank, size, .. } = teller.group;
         let mut numbers = vec![[0; N]; size];
@@ -82,7 +80,7 @@ impl<const N: usize> Telling<N> {
         Telling::of(teller, numbers, |numbers| nodes::exchange(numbers, rank))
     }
 
-    /// Starts what a plan does with some numbers.
+    /// Starts the plan that `plan` makes for some numbers.
     fn of(
         teller: &Teller,
         mut numbers: Vec<[u64; N]>,
@@ -97,13 +95,13 @@ impl<const N: usize> Telling<N> {
         Ok(Telling { numbers, plan, arguments, layout, wrapping, work, is_over: false })
     }
 
-    /// Waits until it is complete. Returns the numbers.
+    /// Waits until the exchange is complete. Returns the numbers.
     fn finish(mut self, teller: &Teller) -> Result<Vec<[u64; N]>, Error> {
         self.go_on(teller, |work, task| work.finish(task, None).map(|()| true))?;
         Ok(mem::take(&mut self.numbers))
     }
 
-    /// Advances it without waiting. Returns whether it is complete.
+    /// Advances the exchange without waiting. Returns whether it is complete.
     fn advance(&mut self, teller: &Teller) -> Result<bool, Error> {
         self.go_on(teller, |work, task| work.advance(task, None))
     }
@@ -122,14 +120,14 @@ impl<const N: usize> Telling<N> {
 impl<const N: usize> Drop for Telling<N> {
     fn drop(&mut self) {
         if !self.is_over {
-            // What was given up may still arrive.
+            // Messages of the abandoned exchange may still arrive there.
             mem::forget(mem::take(&mut self.numbers));
             self.work.leak();
         }
     }
 }
 
-/// What a rank tells that could map the memory; and that could copy from the memory of the others of its node besides.
+/// What a rank sends if it could map the memory; and if it can also copy from the memory of the others of its node.
 const MAPS: u64 = 1;
 const COPIES_SINGLY: u64 = 2;
 
@@ -140,16 +138,17 @@ pub struct Making {
 }
 
 enum Stage {
-    /// The ranks tell each other where the memory is.
+    /// The ranks exchange where the memory is.
     Offering(Node, io::Result<Offered>, Telling<OFFER>),
-    /// The ranks tell each other whether they could map it, and copy from each other's memory. What is offered stays until all have tried.
+    /// The ranks exchange whether they could map the memory, and copy from each other's memory. [`Found`]
+    /// lives until all have tried.
     Joining(io::Result<Memory>, Found, Telling<1>),
     /// Complete.
     Over,
 }
 
 impl Making {
-    /// Starts it. `neighbours`: for each rank, whether it is on this rank's node.
+    /// Starts the allocation. `neighbours`: for each rank, whether it is on this rank's node.
     pub fn begin(teller: Teller, neighbours: &[bool]) -> Result<Making, Error> {
         let Group { rank, size, .. } = teller.group;
         let node = Node::new(Geometry::new(size, settings::shared_bank()), neighbours, rank);
@@ -158,7 +157,8 @@ impl Making {
         Ok(Making { teller, stage: Stage::Offering(node, offered, telling) })
     }
 
-    /// Advances it without waiting. Returns the memory when it is complete, or `Some(None)` if a rank could not get any.
+    /// Advances the allocation without waiting. Returns the memory when it is complete, or `Some(None)` if a
+    /// rank could not get any.
     pub fn advance(&mut self) -> Result<Option<Option<Memory>>, Error> {
         if let Stage::Offering(_, _, telling) = &mut self.stage {
             if !telling.advance(&self.teller)? {
@@ -217,7 +217,8 @@ impl Making {
         Ok(Some(()))
     }
 
-    /// Says that there is no shared memory, and why: the first rank that could not have it does, once in its process.
+    /// Logs that there is no shared memory. The first rank that could not get any logs the reason: as a
+    /// warning the first time in its process, then as information.
     fn report_lack(&self, first: Option<usize>, error: Option<io::Error>) {
         static IS_REPORTED: AtomicBool = AtomicBool::new(false);
         let Teller { name, group, .. } = &self.teller;

@@ -1,5 +1,5 @@
-//! Copies from the memory of other processes, by a call of the system that needs no help of theirs (`process_vm_readv`, Cross Memory
-//! Attach).
+//! Copies from the memory of other processes by the system call `process_vm_readv` (Cross Memory Attach),
+//! which needs no help from those processes.
 
 use std::io;
 use std::ptr;
@@ -7,32 +7,31 @@ use std::ptr;
 /// Where bytes lie in the memory of another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lent {
-    /// Their address there.
+    /// Their address in that process.
     pub address: u64,
-    /// How many there are.
     pub bytes: u64,
 }
 
 impl Lent {
-    /// Some of the bytes.
+    /// Returns `bytes` bytes, from byte `first` on.
     pub fn part(self, first: usize, bytes: usize) -> Lent {
         Lent { address: self.address + first as u64, bytes: bytes as u64 }
     }
 }
 
-/// Copies what a process lends. An error: it may not be read, or is not there.
+/// Copies bytes of a process. Fails if this process may not read them, or they do not exist.
 ///
 /// # Safety
-/// There is as much room at the target.
+/// `target` has room for the bytes.
 pub unsafe fn copy_from(process: u32, lent: Lent, target: *mut u8) -> io::Result<()> {
     let (mut done, bytes) = (0, lent.bytes as usize);
     while done < bytes {
         let into = libc::iovec { iov_base: target.wrapping_add(done).cast(), iov_len: bytes - done };
         let address = ptr::without_provenance_mut(lent.address as usize + done);
         let from = libc::iovec { iov_base: address, iov_len: bytes - done };
-        // SAFETY: by this function's contract; the system looks whether there is anything at the other address.
+        // SAFETY: by this function's contract; the system checks the address in the other process.
         match unsafe { libc::process_vm_readv(process as libc::pid_t, &into, 1, &from, 1, 0) } {
-            // It copies less than a page short of 2 GiB at a time.
+            // One call copies at most a page less than 2 GiB.
             copied @ 1.. => done += copied as usize,
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             _ => return Err(io::Error::last_os_error()),
@@ -41,8 +40,8 @@ pub unsafe fn copy_from(process: u32, lent: Lent, target: *mut u8) -> io::Result
     Ok(())
 }
 
-/// Whether the system can copy from memory of this process's own, as far as its ends show. It cannot from what drivers map, which processors
-/// can read.
+/// Whether the system can copy from memory of this process. Tests only the first and the last byte. The
+/// system cannot copy from memory that drivers map, although processors can read it.
 pub fn is_readable(address: *const u8, bytes: usize) -> bool {
     let own = Lent { address: address as u64, bytes: bytes as u64 };
     [0, bytes - 1].into_iter().all(|place| {
@@ -52,7 +51,7 @@ pub fn is_readable(address: *const u8, bytes: usize) -> bool {
     })
 }
 
-/// The number at an address of a process.
+/// Reads the number at an address of a process.
 pub fn number_at(process: u32, address: u64) -> io::Result<u64> {
     let mut number = 0u64;
     let lent = Lent { address, bytes: size_of::<u64>() as u64 };

@@ -1,7 +1,7 @@
-//! How much memory the communicators of a process share with others altogether, and who gives some back.
+//! Limits how much memory a process's communicators share together, and decides which of them give some back.
 //!
-//! Memory is given back by the rank that owns it, without a word to the others: what lies there nobody needs once all have
-//! ended the stripes in which it was written, and memory that comes back is zero. Flags are never given back.
+//! Each rank gives back its own memory, without messages, when all ranks have ended the stripes in which it was
+//! written: then nobody needs the content, and memory that comes back is zero. Flags are never given back.
 
 use super::mapping::Mapping;
 use crate::mpi::parameters::settings::shared_memory_limit;
@@ -13,23 +13,23 @@ use std::sync::atomic::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-/// A lane of a communicator's ranks on this node.
+/// A lane of a communicator, as the owner of this process's slots in it.
 pub struct Tenant {
     mapping: Arc<Mapping>,
     /// Where each rank's part of the lane begins; `None` for those on other nodes.
     starts: Vec<Option<usize>>,
-    /// Whose piece is this process's own.
+    /// This rank.
     pub rank: usize,
-    /// The other ranks.
+    /// The other ranks of this node.
     pub peers: Vec<usize>,
-    /// Where in a piece the slots lie that can be given back.
+    /// Where in a lane the slots lie that can be given back.
     data: Range<usize>,
-    /// Where a rank tells how many stripes it has ended that used them, of each kind.
+    /// Where in a lane a rank publishes how many stripes it has ended, of short and of long slots.
     ended: [usize; 2],
-    /// Bytes of them that may have been written since they were given back.
+    /// Bytes of the slots that may have been written since they were last given back.
     held: AtomicUsize,
     last_used: AtomicU64,
-    /// Whether a call uses the slots, or somebody gives them back.
+    /// Whether a call uses the slots, or another call gives them back.
     is_busy: AtomicBool,
     /// Whether several threads may call MPI at the same time.
     is_threaded: bool,
@@ -37,17 +37,18 @@ pub struct Tenant {
 
 static TENANTS: Mutex<Vec<Weak<Tenant>>> = Mutex::new(Vec::new());
 
-/// Counts uses, roughly: threads may count the same one.
+/// Counts uses, roughly: two threads may get the same number.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
-/// Whether the limit is exceeded by what could not be given back when somebody tried: the next call tries again.
+/// Whether memory in use kept the total above the limit when a call last tried to give memory back. The next
+/// call tries again.
 static IS_TOO_MUCH_IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// Slots together are at least so long before it pays to have them on huge pages.
+/// From so many bytes of slots on, huge pages pay.
 const HUGE: usize = 2 << 20;
 
 impl Tenant {
-    /// A new one, who holds nothing yet.
+    /// Returns a new tenant, which holds no memory yet.
     pub fn new(
         mapping: Arc<Mapping>,
         starts: Vec<Option<usize>>,
@@ -68,26 +69,26 @@ impl Tenant {
         tenant
     }
 
-    /// The number at an offset of a rank's piece.
+    /// The number at an offset in a rank's part of the lane.
     #[inline]
     pub fn number(&self, rank: usize, offset: usize) -> &AtomicU64 {
         self.mapping.number(self.starts[rank].expect("schedules name ranks of their own node") + offset)
     }
 
-    /// Where this rank's own slots lie that can be given back.
+    /// Where in the mapping this rank's own slots lie that can be given back.
     fn own_data(&self) -> Range<usize> {
         let start = self.starts[self.rank].expect("a rank has its own piece");
         start + self.data.start..start + self.data.end
     }
 
-    /// How many stripes a rank of this node has ended, by the place where it tells so. Acquire: what it read until then has
-    /// been read.
+    /// How many stripes a rank of this node has ended, read at `place` in its lane. Acquire: that rank has
+    /// done all reads of these stripes.
     #[inline]
     pub fn ended_by(&self, rank: usize, place: usize) -> u64 {
         self.number(rank, place).load(Acquire)
     }
 
-    /// Begins to use so many bytes of the slots.
+    /// Starts using the first `bytes` bytes of the slots; waits while another call gives them back.
     #[inline]
     pub fn enter(&self, bytes: usize) {
         while !self.claim() {
@@ -101,13 +102,13 @@ impl Tenant {
         }
     }
 
-    /// Ends to use them.
+    /// Stops using the slots.
     #[inline]
     pub fn leave(&self) {
         self.is_busy.store(false, Release);
     }
 
-    /// Another thread may want it at the same time, but where there is only one, no store has to be waited for.
+    /// Claims the slots; returns whether they were free. With a single thread, plain loads and stores suffice.
     #[inline]
     fn claim(&self) -> bool {
         if self.is_threaded {
@@ -118,7 +119,7 @@ impl Tenant {
         is_free
     }
 
-    /// Holds more; others give back what is too much then, those first whose last use is longest ago.
+    /// Holds `bytes` bytes. If that exceeds the limit, other tenants give memory back, the least recently used first.
     #[cold]
     fn grow(&self, bytes: usize) {
         self.hold(bytes);
@@ -151,7 +152,7 @@ impl Tenant {
         self.held.store(if is_huge { self.data.len() } else { bytes }, Relaxed);
     }
 
-    /// Gives the slots back: how many bytes. `None`: somebody may still use them.
+    /// Gives the slots back; returns how many bytes. `None`: a call or a peer may still use them.
     fn give_back(&self) -> Option<usize> {
         if !self.claim() {
             return None;

@@ -1,5 +1,5 @@
-//! The functions that the C shim calls. No panic leaves them: while a call is decided it becomes an MPI error, after that
-//! it ends the job, for other ranks would wait for ever.
+//! The functions that the C shim calls. No panic leaves them. While a call is decided, a panic becomes an MPI
+//! error; later it ends the job, because other ranks would wait forever.
 
 use super::bindings::*;
 use super::panics::{ending_the_job, guarded};
@@ -25,7 +25,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 use std::sync::Mutex;
 
-/// The text behind a C string.
+/// Returns the text of a C string; `None` if it is NULL or not UTF-8.
 ///
 /// # Safety
 /// `text` is NULL or a C string that outlives the result.
@@ -91,7 +91,7 @@ extern "C" fn rustcoll_gives_parameters() -> c_int {
     guarded(0, || c_int::from(!given::all().is_empty()))
 }
 
-/// A C string that is never freed: there are few, or they precede the end of the job.
+/// Returns a C string that is never freed: such strings are few, or the job is about to end.
 fn lasting(text: String) -> *const c_char {
     CString::new(text).unwrap_or_default().into_raw()
 }
@@ -187,7 +187,7 @@ extern "C" fn rustcoll_priority(
     })
 }
 
-/// Asked for with every communicator, and seldom another text than the last time.
+/// Keeps the last text, because every communicator asks for it and it seldom changes.
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_holdings(priority: c_int) -> *const c_char {
     static LAST: Mutex<Option<&CStr>> = Mutex::new(None);
@@ -318,7 +318,7 @@ extern "C" fn rustcoll_progress() -> c_int {
     ending_the_job(ptr::null(), 0, operation::progress)
 }
 
-/// What the header declares is what is defined here; a difference does not compile.
+/// Does not compile if a definition here differs from its declaration in the header.
 #[allow(dead_code)]
 fn signatures_agree() {
     use super::bindings as header;

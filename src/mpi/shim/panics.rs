@@ -4,12 +4,12 @@ use super::bindings::rustcoll_shim_abort;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `body`, of which other ranks do not know yet; after a panic the result is `on_panic`.
+/// Runs `body`; after a panic, returns `on_panic`. Other ranks must not depend on `body` yet.
 pub fn guarded<R>(on_panic: R, body: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(on_panic)
 }
 
-/// Runs `body`, whose panic ends the job: messages may be on their way, and other ranks would wait for ever.
+/// Runs `body`; a panic ends the job, because messages may be in flight, and other ranks would wait forever.
 #[inline]
 pub fn ending_the_job<R>(communicator: *const c_void, on_panic: R, body: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {

@@ -8,13 +8,14 @@
 //! factor     = "-" factor | number | name | "(" expression ")"
 //! ```
 //!
-//! `a % b` is the number from 0 to b - 1 that differs from a by a multiple of b, and `a / b` goes with it. A comparison is 1 or 0.
+//! `a % b` is the number from 0 to b - 1 that differs from a by a multiple of b; `a / b` is the quotient for
+//! this remainder. A comparison is 1 or 0.
 
 use super::super::Misread;
 use super::fault;
 use crate::schedule::Line;
 
-/// Expressions are not nested deeper.
+/// The deepest nesting of expressions.
 const MOST_NESTED: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -24,23 +25,23 @@ pub enum Expression {
     Binary(&'static str, Box<[Expression; 2]>),
 }
 
-/// What binds loosely comes first.
+/// Operators by precedence, those that bind loosely first.
 const LEVELS: [&[&str]; 4] =
     [&["and", "or"], &["==", "!=", "<=", ">=", "<", ">"], &["+", "-", "xor"], &["*", "/", "%"]];
 
-/// Words that are no names.
+/// Words that cannot be names.
 pub const WORDS: [&str; 24] = [
     "and", "any", "await", "blocks", "copy", "else", "end", "for", "from", "if", "in", "into", "let",
     "notify", "of", "or", "receive", "reduce", "send", "slots", "times", "to", "wait", "while",
 ];
 
 impl Expression {
-    /// Reads as much of a line as is an expression.
+    /// Reads an expression from a line, as far as it goes.
     pub fn read(line: &mut Line) -> Result<Expression, Misread> {
         level(line, 0, 0)
     }
 
-    /// Its value, given those of names. An error: why there is none.
+    /// Returns the value, given the values of names. Fails with the reason if there is none.
     pub fn value(&self, of: &impl Fn(&str) -> Result<i64, String>) -> Result<i64, String> {
         match self {
             Expression::Number(number) => Ok(*number),
@@ -86,7 +87,7 @@ fn factor(line: &mut Line, nested: usize) -> Result<Expression, Misread> {
     Ok(Expression::Name(name(line, "a number, a name or \"(\"")?.to_owned()))
 }
 
-/// Reads a name.
+/// Reads a name. `what` is what the error expects if there is none.
 pub fn name<'text>(line: &mut Line<'text>, what: &str) -> Result<&'text str, Misread> {
     let token = line.token();
     let is_name = token.starts_with(|first: char| first.is_ascii_lowercase()) && !WORDS.contains(&token);

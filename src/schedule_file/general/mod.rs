@@ -1,4 +1,4 @@
-//! One program for any number of ranks: steps whose numbers are arithmetic, among loops and conditions.
+//! One program for any number of ranks: it has arithmetic in place of numbers, loops and conditions.
 //!
 //! ```text
 //! rank any of 2..64, size blocks
@@ -10,7 +10,7 @@
 //! end
 //! ```
 //!
-//! It is carried out for each number of ranks and each rank, and what remains are the programs that are proved and run.
+//! It is carried out for each number of ranks and each rank. The programs that result are proved and run.
 
 mod expression;
 mod running;
@@ -24,7 +24,7 @@ use statement::{Block, Statement};
 /// The first words of its header.
 const HEADER: [&str; 2] = ["rank", "any"];
 
-/// A program becomes at most so many: one for each rank of each number of ranks.
+/// The most programs that it may become: one for each rank of each number of ranks.
 const MOST_PROGRAMS: usize = 1 << 17;
 
 /// A program for several numbers of ranks.
@@ -39,7 +39,7 @@ pub struct General {
 }
 
 impl General {
-    /// Takes such programs out of a text, in which they become empty lines.
+    /// Cuts such programs out of a text, and leaves empty lines in their places.
     pub fn cut_out(text: &str) -> Result<(Vec<General>, String), Misread> {
         let (mut sections, mut rest) = (Vec::<Vec<(usize, &str)>>::new(), String::new());
         let mut is_general = false;
@@ -85,7 +85,7 @@ impl General {
         Ok(General { header, sizes, blocks, slots, body })
     }
 
-    /// The programs of all ranks for all its numbers of ranks.
+    /// Returns the programs of all ranks for all its numbers of ranks.
     pub fn listings(&self) -> impl Iterator<Item = Result<Listing, Misread>> {
         let ranks = self.sizes.iter().flat_map(|&size| (0..size).map(move |rank| (rank, size)));
         let mut left = running::MOST_STATEMENTS;
@@ -93,7 +93,7 @@ impl General {
     }
 }
 
-/// Numbers of ranks: ranges with both ends included, and single numbers, as `2..8 16 32`.
+/// Reads numbers of ranks: ranges with both ends included, and single numbers, as `2..8 16 32`.
 fn sizes(line: &mut Line) -> Result<Vec<usize>, Misread> {
     let mut sizes: Vec<usize> = Vec::new();
     while sizes.is_empty() || line.token() != "," {
@@ -117,7 +117,7 @@ fn size_from(line: &mut Line, least: usize) -> Result<usize, Misread> {
     Ok(number)
 }
 
-/// Says what is wrong with what comes next in a line.
+/// Returns an error about what comes next in a line.
 fn fault(line: &Line, message: impl Into<String>) -> Misread {
     Misread { line: line.number, column: line.column(), message: message.into() }
 }

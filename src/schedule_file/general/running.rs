@@ -1,4 +1,4 @@
-//! A program for any number of ranks is carried out for one rank.
+//! Carries out a program for any number of ranks for one rank.
 
 use super::super::Misread;
 use super::General;
@@ -8,10 +8,10 @@ use crate::schedule::{Buffer, Listing, Message, Post, Run, Schedule, Step};
 use crate::text::nearest::unknown;
 use std::collections::BTreeMap;
 
-/// So many statements are carried out for all ranks together.
+/// The most statements that are carried out for all ranks together.
 pub const MOST_STATEMENTS: usize = 1 << 22;
 
-/// The program of a rank. Only so many statements are left for it and for later ones.
+/// Returns the program of a rank. `left`: how many statements all ranks together may still carry out.
 pub fn run(general: &General, rank: usize, size: usize, left: &mut usize) -> Result<Listing, Misread> {
     let values = [("rank".to_owned(), rank as i64), ("size".to_owned(), size as i64)].into();
     let listing =
@@ -31,11 +31,11 @@ struct Running<'a> {
     listing: Listing,
     values: BTreeMap<String, i64>,
     posts: Post,
-    /// Posts that nobody has waited for, with their labels.
+    /// Posts without a wait so far, with their labels.
     outstanding: Vec<(Post, Option<String>)>,
     /// How many more statements may be carried out.
     left: &'a mut usize,
-    /// The current one's.
+    /// The line of the current statement.
     line: usize,
 }
 
@@ -114,7 +114,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// A message without blocks is not posted.
+    /// Writes a post, unless its message has no blocks.
     fn post(&mut self, label: &Option<String>, message: Message, step: impl Fn(Post, Message) -> Step) {
         if message.blocks() == 0 {
             return;
@@ -124,7 +124,7 @@ impl Running<'_> {
         self.posts += 1;
     }
 
-    /// Waits for all posts with such labels.
+    /// Waits for all outstanding posts with such labels.
     fn wait(&mut self, is_meant: impl Fn(Option<&String>) -> bool) {
         let (meant, others) = std::mem::take(&mut self.outstanding)
             .into_iter()
@@ -151,7 +151,7 @@ impl Running<'_> {
         message.iter().map(|blocks| self.run(blocks)).collect()
     }
 
-    /// Runs of as many blocks.
+    /// Returns the runs, which must have equally many blocks.
     fn alike<const N: usize>(&self, blocks: [&Blocks; N]) -> Result<[Run; N], Misread> {
         let mut runs = [Buffer::Send.blocks(0..0); N];
         for (run, blocks) in runs.iter_mut().zip(blocks) {
@@ -173,9 +173,9 @@ impl Running<'_> {
         Ok(Run { buffer, first, count: end.saturating_sub(first) })
     }
 
-    /// A value that is no negative number.
+    /// Returns a value, which must be a number from 0 to 2^32 - 2.
     fn number(&self, what: &str, expression: &Expression) -> Result<u32, Misread> {
-        // One more is a number, too.
+        // The number after it must fit in 32 bits, too.
         let value = self.value(expression)?;
         let number = u32::try_from(value).ok().filter(|number| *number < u32::MAX);
         number
@@ -190,7 +190,7 @@ impl Running<'_> {
         expression.value(&of).map_err(|lack| self.fault(lack))
     }
 
-    /// Says what is wrong with the current line.
+    /// Returns an error about the current line.
     fn fault(&self, message: String) -> Misread {
         let Schedule { rank, size, .. } = self.listing.schedule;
         Misread { line: self.line, column: 1, message: format!("{message}, for rank {rank} of {size}") }

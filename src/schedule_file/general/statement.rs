@@ -1,4 +1,4 @@
-//! What a program for any number of ranks says, line by line.
+//! The statements of a program for any number of ranks.
 
 use super::super::Misread;
 use super::expression::{Expression, name};
@@ -8,7 +8,7 @@ use crate::schedule::{Buffer, Line};
 /// Statements, one after the other.
 pub type Block = Vec<Numbered>;
 
-/// Loops and conditions are not nested deeper.
+/// The deepest nesting of loops and conditions.
 const MOST_NESTED: usize = 64;
 
 /// A statement and the number of its line.
@@ -48,7 +48,7 @@ pub enum Statement {
         peer: Expression,
         message: Vec<Blocks>,
     },
-    /// For the posts of these labels; without any for all.
+    /// Waits for the posts with these labels; without labels, for all posts.
     Wait {
         labels: Vec<String>,
     },
@@ -71,7 +71,7 @@ pub enum Statement {
     },
 }
 
-/// Blocks of a buffer: from one on, up to another one that is not among them; without that, one block.
+/// Blocks of a buffer, from `first` up to but not including `end`; without `end`, one block.
 #[derive(Debug)]
 pub struct Blocks {
     pub buffer: Place,
@@ -221,7 +221,7 @@ fn statement<'text>(
     Ok(statement)
 }
 
-/// The statements up to the end.
+/// Reads the statements up to the "end".
 fn body<'text>(
     begun: &Line<'text>,
     lines: &mut impl Iterator<Item = Line<'text>>,

@@ -38,7 +38,7 @@ while distance < size
 end
 ";
 
-/// A binomial tree, whose messages to several ranks are under way at the same time.
+/// A binomial tree, in which messages to several ranks are in flight at the same time.
 const TREE: &str = "\
 rustcoll schedule, version 1
 collective bcast

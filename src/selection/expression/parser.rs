@@ -28,26 +28,25 @@ const COMPARISONS: &[(&str, Operator)] = &[
 const SUMS: &[(&str, Operator)] = &[("+", Operator::Add), ("-", Operator::Subtract)];
 const PRODUCTS: &[(&str, Operator)] = &[("*", Operator::Multiply), ("/", Operator::Divide)];
 
-/// Reads the whole of a text.
+/// Parses a whole text.
 pub fn parse(text: &str) -> Result<Node, Misread> {
     let mut parser = Parser::of(text);
     let root = parser.either()?;
     if parser.token().is_empty() { Ok(root) } else { parser.expected("an operator or the end") }
 }
 
-/// A recursive-descent parser, one token ahead.
+/// A recursive-descent parser with one token of look-ahead.
 struct Parser<'text> {
     text: &'text str,
     /// The next token; empty at the end.
     token: Range<usize>,
-    /// Where the token before it ends.
+    /// The end of the previous token.
     end: usize,
 }
 
 type Part<'text> = fn(&mut Parser<'text>) -> Result<Node, Misread>;
 
 impl<'text> Parser<'text> {
-    /// At the start of a text.
     fn of(text: &'text str) -> Self {
         let mut parser = Parser { text, token: 0..0, end: 0 };
         parser.advance();
@@ -67,7 +66,7 @@ impl<'text> Parser<'text> {
         let end_of = |is_in: &dyn Fn(char) -> bool| rest.find(|character| !is_in(character));
         let length = match rest.chars().next() {
             None => 0,
-            // The unit of a number is a token of its own.
+            // The unit behind a number is a separate token.
             Some(digit) if digit.is_ascii_digit() => {
                 end_of(&|character| character.is_ascii_digit() || character == '.').unwrap_or(rest.len())
             }
@@ -91,14 +90,14 @@ impl<'text> Parser<'text> {
         Ok(())
     }
 
-    /// One of some operators, if it is the next token.
+    /// Takes the next token, if it is one of these operators.
     fn operator(&mut self, operators: &[(&str, Operator)]) -> Option<Operator> {
         let (_, operator) = operators.iter().find(|(sign, _)| *sign == self.token())?;
         self.advance();
         Some(*operator)
     }
 
-    /// Operands of one kind, of which the first stands at a place.
+    /// Parses an operand. Fails if it is a number although a comparison is wanted, or the reverse.
     fn operand(&mut self, part: Part<'text>, wants_truth: bool) -> Result<Node, Misread> {
         let start = self.token.start;
         let node = part(self)?;
@@ -106,7 +105,7 @@ impl<'text> Parser<'text> {
         Ok(node)
     }
 
-    /// Parts joined by operators, from left to right.
+    /// Parses parts joined by operators, from left to right.
     fn chain(&mut self, operators: &[(&str, Operator)], part: Part<'text>) -> Result<Node, Misread> {
         let start = self.token.start;
         let mut left = part(self)?;
@@ -168,7 +167,7 @@ impl<'text> Parser<'text> {
             return self.expected("a number");
         };
         self.advance();
-        // A unit follows at once; what comes after a space is something else.
+        // A unit follows its number without a space.
         let is_unit = self.token.start == self.end && self.token().starts_with(char::is_alphabetic);
         if !is_unit {
             return Ok(Node::Number(number));

@@ -1,4 +1,4 @@
-//! JSON with the places of its parts. Comments and trailing commas are let through, as those libraries do that read it.
+//! JSON with the places of its parts. Comments and trailing commas are allowed, as the libraries that read such files do.
 
 use super::super::error::shortened;
 use super::super::nearest::unknown;
@@ -21,7 +21,7 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// The object that a text is; reports what else it is.
+/// Parses a text as an object. Reports a fault if it is anything else.
 pub fn object<'text>(text: &'text str, faults: &mut Vec<Fault>) -> Option<Object<'text>> {
     let (place, message) = match parse_to_ast(text, &CollectOptions::default(), &OPTIONS) {
         Ok(parsed) => match parsed.value {
@@ -35,18 +35,18 @@ pub fn object<'text>(text: &'text str, faults: &mut Vec<Fault>) -> Option<Object
     None
 }
 
-/// Where something stands; a text without its quotes.
+/// Returns the place of a part of the JSON.
 pub fn place(part: &impl Ranged) -> Range<usize> {
     part.range().start..part.range().end
 }
 
-/// Where a key stands, without its quotes.
+/// Returns the place of a key without its quotes.
 pub fn key_place(property: &ObjectProp) -> Range<usize> {
     let quoted = place(&property.name);
     quoted.start + 1..quoted.end - 1
 }
 
-/// The properties of an object; reports keys that stand twice.
+/// Returns the properties of an object. Reports repeated keys.
 pub fn properties<'value, 'text>(
     object: &'value Object<'text>,
     faults: &mut Vec<Fault>,
@@ -61,7 +61,7 @@ pub fn properties<'value, 'text>(
     object.properties.iter().map(|property| (property.name.as_str(), property))
 }
 
-/// Reports keys of an object that are not known.
+/// Reports unknown keys of an object.
 pub fn check_keys(object: &Object, known: &[&str], faults: &mut Vec<Fault>) {
     for (key, property) in properties(object, faults).collect::<Vec<_>>() {
         if !known.contains(&key) {
@@ -71,7 +71,7 @@ pub fn check_keys(object: &Object, known: &[&str], faults: &mut Vec<Fault>) {
     }
 }
 
-/// An object; reports what else it is.
+/// Returns the value as an object. Reports a fault if it is not an object.
 pub fn as_object<'value, 'text>(
     value: &'value Value<'text>,
     faults: &mut Vec<Fault>,
@@ -83,7 +83,7 @@ pub fn as_object<'value, 'text>(
     object
 }
 
-/// The elements of a list; reports what else it is.
+/// Returns the elements of a list. Reports a fault if the value is no list.
 pub fn elements<'value, 'text>(
     value: &'value Value<'text>,
     faults: &mut Vec<Fault>,

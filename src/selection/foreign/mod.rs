@@ -1,7 +1,7 @@
-//! Rule files of other libraries, recognised by their content and read into entries like those of our own.
+//! Rule files of other libraries, recognised by their content and read into the same entries as rustcoll's own files.
 //!
-//! A rule of theirs may become several of ours, which are checked like all others. What cannot be taken over is noted, and
-//! the component below serves its calls, so that no later rule takes them.
+//! A foreign rule may become several rules of rustcoll, which are checked like all others. If a rule cannot be
+//! taken over, this is noted, and the component below rustcoll serves its calls, so that no later rule takes them.
 
 mod json;
 mod mpich;
@@ -21,14 +21,14 @@ use crate::algorithms::Collective;
 use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
 
-/// Whose rules a file holds.
+/// The library whose format a rule file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Our own, in TOML.
+    /// rustcoll's own, in TOML.
     Native,
-    /// Open MPI's tuned component, as numbers.
+    /// Open MPI's tuned component, in numbers.
     Tuned,
-    /// The same from Open MPI 6 on, in JSON.
+    /// Open MPI's tuned component from Open MPI 6 on, in JSON.
     OpenMpi,
     /// MPICH, in JSON.
     Mpich,
@@ -37,11 +37,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats.
     pub const ALL: [Format; 5] =
         [Format::Native, Format::Tuned, Format::OpenMpi, Format::Mpich, Format::Pgmpi];
 
-    /// Whose rules a text holds; what nobody else writes counts as ours.
+    /// Recognises the format of a text. Anything unknown counts as [`Format::Native`].
     pub fn of(text: &str) -> Format {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let Some(line) = lines.next() else { return Format::Native };
@@ -56,7 +55,7 @@ impl Format {
         }
     }
 
-    /// Reads a text of this format; what cannot be read is left out and reported.
+    /// Reads a text of this format. Parts that cannot be read are left out and reported.
     pub fn read(self, text: &str, faults: &mut Vec<Fault>) -> Written {
         match self {
             Format::Native => file::read(text, faults),
@@ -68,7 +67,7 @@ impl Format {
     }
 }
 
-/// Conditions that are gathered for a rule of ours, each with the place where it comes from.
+/// Conditions collected for a rule of rustcoll, each with its place in the foreign file.
 #[derive(Clone, Debug, Default)]
 struct Conditions(Vec<Item>);
 
@@ -77,15 +76,15 @@ impl Conditions {
         self.0.push(item(key, value, place));
     }
 
-    /// That a quantity is in a range, unless every number is.
+    /// Adds that a quantity is in a range, unless the range has all numbers.
     fn add_range(&mut self, key: &str, range: RangeInclusive<usize>, place: &Range<usize>) {
         if range != (0..=usize::MAX) {
             self.add(key, Ranges::new([range]), place);
         }
     }
 
-    /// That the bytes, times the ranks, are in a range. For a known number of ranks that is a range of bytes, an empty one
-    /// if no number of bytes is meant: then the answer is false.
+    /// Adds that the bytes times the ranks are in a range. If the number of ranks is known, the condition is
+    /// a range of bytes. Returns false, and adds nothing, if this range is empty.
     fn add_total(
         &mut self,
         total: RangeInclusive<usize>,
@@ -110,7 +109,8 @@ impl Conditions {
         true
     }
 
-    /// A rule that leaves these calls to whoever is below, of one group unless something is said of groups.
+    /// Returns a rule that leaves these calls to the component below. Without a condition on groups, the rule
+    /// is for intra-communicators.
     fn below(&self, place: &Range<usize>, standing: Standing) -> Entry {
         let mut conditions = self.clone();
         if !self.0.iter().any(|item| item.key.text == "groups") {
@@ -120,7 +120,8 @@ impl Conditions {
         Entry { place: place.clone(), items: conditions.0, standing }
     }
 
-    /// The rules that do for these calls what a line says. Several complete each other, so that one may be void.
+    /// Returns the rules of a line under these conditions. If the line has several rules, they complete each
+    /// other, and one of them need not decide any call.
     fn lead_to(&self, rules: &str, place: &Range<usize>, named: &Range<usize>) -> Vec<Entry> {
         let mut faults = Vec::new();
         let entries = line::read(rules, &mut faults);
@@ -135,13 +136,13 @@ impl Conditions {
     }
 }
 
-/// The rules of a table, where `segment`, `radix` and `window` without a value end a rule, with values of these; 0 stands for
-/// none.
+/// Inserts values into the rules of a table, in which a rule may end with `segment`, `radix` or `window`
+/// without a value. A value of 0 stands for none.
 fn with_options(rules: &str, radix: usize, segment: usize, window: usize) -> String {
     let rules = rules.split("; ").map(|rule| match rule.rsplit_once(' ') {
         Some((rule, "segment")) if segment == 0 => rule.to_owned(),
         Some((rule, "segment")) => format!("{rule} segment={segment}"),
-        // Without a bound all are under way.
+        // Without a window, all requests are in flight at once.
         Some((rule, "window")) if window == 0 => rule.replace("linear_window", "spread_out"),
         Some((rule, "window")) => format!("{rule} window={window}"),
         Some((rule, "radix")) => format!("{rule} radix={}", radix.max(2)),
@@ -161,7 +162,7 @@ fn moved(mut item: Item, place: &Range<usize>) -> Item {
     item
 }
 
-/// The rules of each collective, gathered in the order of a text.
+/// The rules of each collective, collected in the order of a text.
 #[derive(Default)]
 struct Lists(Vec<(Collective, Vec<Entry>)>);
 
@@ -176,7 +177,7 @@ impl Lists {
     }
 }
 
-/// A collective's name as it stands in those of MPI's functions.
+/// Returns a collective's name as in the names of MPI's functions.
 fn capitalised(collective: Collective) -> String {
     let name = collective.name();
     format!("{}{}", name[..1].to_ascii_uppercase(), &name[1..])

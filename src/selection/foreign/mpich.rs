@@ -1,5 +1,5 @@
-//! The selection files of MPICH, in JSON: a tree whose keys are questions. Of the keys side by side the first that a call
-//! answers with yes counts, and no other; the leaves are algorithms.
+//! The selection files of MPICH, in JSON: a tree whose keys are questions about a call. At each node, only
+//! the first key whose answer is yes counts. The leaves are algorithms.
 //!
 //! ```json
 //! { "collective=alltoall": { "comm_size<8": { "algorithm=MPIR_Alltoall_intra_scattered": {} },
@@ -25,10 +25,10 @@ use question::{Answer, Node};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Questions are nested so deep at most.
+/// The deepest nesting of questions.
 const DEEPEST: usize = 10;
 
-/// Reads a file; what cannot be read is left out and reported.
+/// Reads a file. Parts that cannot be read are left out and reported.
 pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let mut reader = Reader { faults, notes: Vec::new(), lists: Lists::default() };
     if let Some(tree) = object(text, reader.faults) {
@@ -52,7 +52,7 @@ impl Reader<'_> {
         self.notes.push(Fault { place, message: message.into() });
     }
 
-    /// Reads what stands side by side. What no key takes is left to the component below.
+    /// Reads a node of the tree. Calls that match no key are left to the component below rustcoll.
     fn node(&mut self, tree: &Object, node: &Node) {
         if node.depth > DEEPEST {
             return self.fault(place(tree), format!("this is nested deeper than {DEEPEST} questions"));
@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Leaves calls to the component below.
+    /// Leaves the calls of a node to the component below rustcoll.
     fn leave(&mut self, place: &Range<usize>, node: &Node, standing: Standing) {
         if let Some(collective) = node.collective {
             let entry = node.conditions.below(place, standing);
@@ -113,7 +113,7 @@ impl Reader<'_> {
 
     fn add(&mut self, collective: Collective, entries: Vec<Entry>) {
         let list = self.lists.of(collective);
-        // What is beyond is refused, and may be long.
+        // A list with more rules is refused later, so a very long rest is not stored.
         if list.len() <= MOST_RULES {
             list.extend(entries);
         }
@@ -148,7 +148,7 @@ impl Reader<'_> {
         self.add(collective, node.conditions.lead_to(&ours, &at, &at));
     }
 
-    /// The radix and the segment, 0 if there is none; None if they are such that nothing here does the same.
+    /// Returns the radix and the segment, 0 if there is none. `None` if rustcoll has no equivalent for the options.
     fn options(&mut self, property: &ObjectProp, ours: &str) -> Option<(usize, usize)> {
         let tree = as_object(&property.value, self.faults)?;
         let (mut radix, mut segment, mut is_served) = (0, 0, true);
@@ -168,7 +168,7 @@ impl Reader<'_> {
         is_served.then_some((radix, segment))
     }
 
-    /// 0 if it is none, which is reported.
+    /// Reads a number. Reports a fault and returns 0 if the text is not a number.
     fn number(&mut self, text: &str, at: Range<usize>) -> usize {
         number(text).unwrap_or_else(|message| {
             self.fault(at, message);
@@ -177,7 +177,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether all calls say yes to a question: those that come to the second of two opposites have said no to the first.
+/// Whether the opposite of a yes-or-no question was asked before. If so, all calls that come to this question
+/// answer yes.
 fn is_opposite_of_one(key: &str, asked: &HashSet<&str>) -> bool {
     let was_asked = |answer: &str| asked.contains(&format!("{}={answer}", question::subject(key))[..]);
     key.ends_with("=no") && was_asked("yes") || key.ends_with("=yes") && was_asked("no")

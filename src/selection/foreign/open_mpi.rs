@@ -1,7 +1,7 @@
 //! The rule file of the tuned component from Open MPI 6 on, in JSON.
 //!
-//! For a communicator the first element of its collective's list counts that fits, and no other; in it the first rule that
-//! fits. What nothing fits Open MPI decides.
+//! For a communicator, only the first fitting element of its collective's list counts, and within this
+//! element the first fitting rule. If nothing fits, Open MPI decides.
 
 #[cfg(test)]
 mod tests;
@@ -22,16 +22,16 @@ const FILE_KEYS: [&str; 4] = ["$schema", "rule_file_version", "module", "collect
 const COMMUNICATOR_KEYS: [&str; 4] = ["comm_size_min", "comm_size_max", "comm_rank_distribution", "rules"];
 const RULE_KEYS: [&str; 6] = ["msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs"];
 
-/// By name, how ranks may be distributed, and the condition that says so.
+/// The distributions of ranks, by name, with the condition that must be 1.
 const DISTRIBUTIONS: [(&str, Option<&str>); 3] =
     [("any", None), ("one-per-node", Some("ranks_per_node")), ("single-node", Some("nodes"))];
 
-/// Whether a text in JSON is such a file, maybe one with mistakes: nobody else's has a key of these.
+/// Whether a JSON text has this format, possibly with mistakes. No other format has one of these keys.
 pub fn is_its(text: &str) -> bool {
     FILE_KEYS.iter().any(|key| text.contains(&format!("\"{key}\"")))
 }
 
-/// Reads a file; what cannot be read is left out and reported.
+/// Reads a file. Parts that cannot be read are left out and reported.
 pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let mut lists = Lists::default();
     let mut reader = Reader { faults, notes: Vec::new() };
@@ -88,7 +88,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The rules of a communicator; adds its numbers of ranks to those of which all communicators fit one.
+    /// Returns the rules of an element of a collective's list. Without a condition on the distribution of
+    /// ranks, the element fits all communicators of its sizes, and these are added to `fitting`.
     fn communicator(
         &mut self,
         collective: Collective,
@@ -134,7 +135,7 @@ impl Reader<'_> {
             return Vec::new();
         }
         let entries = rules.iter().flat_map(|rule| rule.entries(conditions, &mut self.notes));
-        // What is beyond is refused, and may be long.
+        // A list with more rules is refused later, so a very long rest is not stored.
         entries.take(MOST_RULES + 1).collect()
     }
 
@@ -184,7 +185,7 @@ impl Reader<'_> {
         })
     }
 
-    /// None if Open MPI does not know it either: then it passes the rule over.
+    /// Returns the named algorithm. `None` if Open MPI does not know it either; Open MPI then skips the rule.
     fn algorithm(&mut self, collective: Collective, value: &Value) -> Option<&'static TunedAlgorithm> {
         let known = algorithms(collective);
         let name = match value {
@@ -206,7 +207,7 @@ impl Reader<'_> {
         found
     }
 
-    /// From the first of two keys to the second, everything if they are left out.
+    /// Returns the range from the value of the first key to that of the second. A missing key sets no bound.
     fn range(&mut self, object: &Object, [first, last]: [&str; 2]) -> RangeInclusive<usize> {
         let (least, most) = (self.number(object, first), self.number(object, last));
         let range =
@@ -219,7 +220,7 @@ impl Reader<'_> {
         range
     }
 
-    /// A number, or `inf`; None if it is left out or wrong.
+    /// Reads a number or `inf`; `None` if it is missing or wrong.
     fn number(&mut self, object: &Object, key: &str) -> Option<Number> {
         let property = object.get(key)?;
         let place = place(&property.value);

@@ -1,5 +1,5 @@
-//! The profiles of PGMPITuneLib: for a collective and a number of ranks, ranges of messages and what to do for each. What it
-//! chooses are collectives made of others.
+//! The profiles of PGMPITuneLib: for a collective and a number of ranks, ranges of message sizes with an
+//! algorithm for each. The algorithms are mock-ups, that is, collectives made of other collectives.
 //!
 //! ```text
 //! # comments have lines of their own, or follow what a line says
@@ -21,8 +21,8 @@ use crate::algorithms::Collective;
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// By name, the algorithms of PGMPITuneLib, and rules in a line that do the same; empty, if there are none. What a mock-up cannot
-/// serve, a call that does not block or needs too much memory, PGMPITuneLib leaves to MPI.
+/// PGMPITuneLib's algorithms by name, with a line of equivalent rules; empty if there are none. A mock-up
+/// cannot serve calls that do not block or need too much memory. PGMPITuneLib leaves such calls to MPI.
 pub const ALGORITHMS: [(&str, &str); 45] = [
     ("allgather_as_allgather_circulant", "-> circulant radix=2"),
     ("allgather_as_allgather_hier", ""),
@@ -87,7 +87,7 @@ const COLLECTIVES: [Collective; 9] = [
     Collective::Scatter,
 ];
 
-/// Reads a profile; what cannot be read is left out and reported.
+/// Reads a profile. Parts that cannot be read are left out and reported.
 pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let mut lists = Lists::default();
     let lines = words::lines(text).filter(|words| !words.is_empty());
@@ -96,10 +96,10 @@ pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     Written { lists: lists.0, notes: reader.notes, ..Written::default() }
 }
 
-/// An algorithm of PGMPITuneLib, and the rules that do the same.
+/// The name of an algorithm of PGMPITuneLib, and the equivalent rules.
 type Algorithm = (&'static str, &'static str);
 
-/// A range of message sizes, and what is to be done for it.
+/// A range of message sizes, and the number of its algorithm.
 struct MessageRange {
     bytes: RangeInclusive<usize>,
     place: Range<usize>,
@@ -120,7 +120,8 @@ impl Reader<'_> {
         self.faults.push(Fault { place, message: message.into() });
     }
 
-    /// The next line, which has so many words; None if there is none, which is reported.
+    /// Returns the words of the next line. Reports a fault and returns `None` if there is no line or it has
+    /// another number of words.
     fn line<const WORDS: usize>(&mut self, what: &str) -> Option<[Range<usize>; WORDS]> {
         let Some(line) = self.lines.get(self.next).cloned() else {
             let end = self.text.len();
@@ -137,7 +138,7 @@ impl Reader<'_> {
         number(&self.text[place.clone()]).map_err(|message| self.fault(place.clone(), message)).ok()
     }
 
-    /// None if it cannot be read to its end, which is reported.
+    /// Reads the profile. Reports a fault and returns `None` if the profile cannot be read to its end.
     fn profile(&mut self, lists: &mut Lists) -> Option<()> {
         let [name] = self.line("the name of a collective")?;
         let collective = self.collective(&name);
@@ -151,12 +152,12 @@ impl Reader<'_> {
             let range = self.range()?;
             let of_range = self.entries(&range, (size, &ranks), &algorithms);
             named.push(range.bytes);
-            // What is beyond is refused, and may be long.
+            // A list with more rules is refused later, so a very long rest is not stored.
             if entries.len() <= MOST_RULES {
                 entries.extend(of_range);
             }
         }
-        // For what no range names PGMPITuneLib does as without it.
+        // PGMPITuneLib leaves sizes outside all ranges to MPI.
         let mut conditions = Conditions::default();
         conditions.add("ranks", size, &ranks);
         let others = Ranges::new(named).complement();
@@ -173,7 +174,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// By their numbers in the profile; None inside if there is no such algorithm.
+    /// Returns the algorithms by their numbers in the profile. An inner `None` stands for an unknown algorithm.
     fn algorithms(&mut self, collective: Option<Collective>) -> Option<HashMap<usize, Option<Algorithm>>> {
         let [count] = self.line("the number of algorithms")?;
         let mut algorithms = HashMap::new();
@@ -195,7 +196,7 @@ impl Reader<'_> {
         Some(MessageRange { bytes, place: first.start..last.end, number: self.number(&named)?, named })
     }
 
-    /// What a range leads to; nothing, if something is wrong with it.
+    /// Returns the rules of a range; none if the range is faulty.
     fn entries(
         &mut self,
         range: &MessageRange,
@@ -287,7 +288,7 @@ mod tests {
         assert_eq!(chosen(4, 1024)[1], "matches");
         assert_eq!(chosen(4, 2049)[1], "bytes=1024..2048 is not met: 2049");
         assert_eq!(chosen(5, 1024)[1], "ranks=4 is not met: 5");
-        // What no range names is left below, where PGMPITuneLib's default is.
+        // Sizes outside all ranges are left to the component below rustcoll, as PGMPITuneLib leaves them to MPI.
         assert_eq!((&chosen(4, 2049)[3][..], &chosen(5, 2049)[3][..]), ("matches", "ranks=4 is not met: 5"));
         assert_eq!(rules.of(Allgather)[3].choice, Choice::Below);
         assert_eq!(rules.of(Allgather)[1].choice.algorithm().unwrap().name, "allgather_as_gather_bcast");

@@ -11,7 +11,7 @@
 //! 4096 4 0 0 0          # and from version 2 on the number of requests
 //! ```
 //!
-//! Open MPI drops a file with a fault, or one that ends too early, without a word; here each is reported.
+//! Open MPI silently ignores a file that has a fault or ends too early. rustcoll reports each fault.
 
 mod numbers;
 #[cfg(test)]
@@ -25,10 +25,10 @@ use crate::algorithms::Collective;
 use numbers::{Communicator, Numbers};
 use std::ops::RangeInclusive;
 
-/// What a file with a version begins with.
+/// The beginning of a file that has a version.
 pub const VERSION: &str = "rule-file-version-";
 
-/// Reads a file; what cannot be read is left out and reported.
+/// Reads a file. Parts that cannot be read are left out and reported.
 pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let mut reader = Reader { numbers: Numbers::of(text, faults), notes: Vec::new() };
     let mut lists = Lists::default();
@@ -42,7 +42,7 @@ struct Reader<'reader> {
 }
 
 impl Reader<'_> {
-    /// None if the file ends too early; that is reported.
+    /// Reads the file. Reports a fault and returns `None` if the file ends too early.
     fn file(&mut self, lists: &mut Lists) -> Option<()> {
         let count = self.numbers.number("the number of collectives")?;
         let mut seen = Vec::new();
@@ -81,14 +81,14 @@ impl Reader<'_> {
         }
         let mut entries = Vec::new();
         for (position, communicator) in communicators.iter().enumerate() {
-            // What is beyond is refused, and may be long.
+            // A list with more rules is refused later, so a very long rest is not stored.
             if entries.len() > MOST_RULES {
                 break;
             }
             let first = if position == 0 { 0 } else { communicator.size.value };
             let ranks = until(first, communicators.get(position + 1).map(|next| &next.size));
             let rules = self.rules(collective, communicator, &ranks);
-            // What does not ascend has been reported.
+            // The range is empty if sizes do not ascend, which has been reported.
             if !ranks.is_empty() {
                 entries.extend(self.of_communicator(collective, &communicator.size, ranks, &rules));
             }
@@ -116,7 +116,8 @@ impl Reader<'_> {
         entries.take(MOST_RULES + 1).collect()
     }
 
-    /// Those of a communicator, without those that no message reaches or that are not known, which is reported.
+    /// Returns the rules of a communicator, without those that no message reaches. Rules with unknown
+    /// algorithms are left out and reported.
     fn rules(
         &mut self,
         collective: Collective,
@@ -127,7 +128,8 @@ impl Reader<'_> {
         let mut rules = Vec::new();
         for (position, message) in messages.iter().enumerate() {
             let Some(algorithm) = self.algorithm(collective, &message.algorithm) else { continue };
-            // Before Open MPI 6, which knows other files, the radix of an allgather is 2 whatever the file says.
+            // Before version 6, Open MPI ignores an allgather's fan-out and takes the radix 2. Version 6 has
+            // another format.
             let fan = (collective != Collective::Allgather).then(|| message.fan.clone());
             rules.push(TunedRule {
                 place: message.place.clone(),
@@ -159,7 +161,7 @@ impl Reader<'_> {
     }
 }
 
-/// From a size on to the next one.
+/// Returns the range from one size to just below the next one.
 fn until(first: usize, next: Option<&Number>) -> RangeInclusive<usize> {
     first..=next.map_or(usize::MAX, |next| next.value.saturating_sub(1))
 }

@@ -1,4 +1,4 @@
-//! The algorithms of Open MPI's tuned component, by collective and number, and what does the same here.
+//! The algorithms of Open MPI's tuned component by collective and number, with the equivalent rules of rustcoll.
 
 use super::with_options;
 use crate::algorithms::Collective;
@@ -6,16 +6,15 @@ use crate::algorithms::Collective;
 /// An algorithm of the tuned component.
 #[derive(Debug)]
 pub struct TunedAlgorithm {
-    /// Its number, which is also its place in the table.
+    /// The number in rule files, which is also the index in the table.
     pub number: usize,
-    /// Its names, that of Open MPI 6 last.
+    /// The names; the last one is Open MPI 6's.
     pub names: &'static [&'static str],
-    /// Rules in a line that do the same; empty, if there are none. `segment`, `radix` and `window` without a value are given
-    /// those of the foreign rule.
+    /// A line of equivalent rules; empty if there are none. `segment`, `radix` and `window` without a value
+    /// get the values of the foreign rule.
     pub ours: &'static str,
-    /// What it makes of the fan-in or fan-out.
     pub fan: Fan,
-    /// Whether Open MPI 4.1 has it already.
+    /// Whether Open MPI 4.1 has the algorithm.
     pub is_in_4_1: bool,
 }
 
@@ -28,25 +27,23 @@ impl TunedAlgorithm {
         TunedAlgorithm { fan, ..self }
     }
 
-    /// Whether Open MPI 6 takes a text for it: a name in any case, or the number.
+    /// Whether Open MPI 6 recognises the algorithm by this text: a name in upper or lower case, or the number.
     pub fn is_called(&self, text: &str) -> bool {
         text.parse() == Ok(self.number) || self.names.iter().any(|name| name.eq_ignore_ascii_case(text))
     }
 
-    /// Our rules, with the values of the options; 0 stands for none.
+    /// Returns the equivalent rules with the values of the options; 0 stands for none.
     pub fn with_options(&self, fan: usize, segment: usize, requests: usize) -> String {
         with_options(self.ours, fan, segment, requests)
     }
 }
 
-/// What an algorithm makes of the fan-in or fan-out.
+/// The meaning of the fan-in or fan-out for an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fan {
-    /// Nothing.
     Ignored,
-    /// The radix.
     Radix,
-    /// The number of chains; here there is one.
+    /// The number of chains; rustcoll always has one.
     Chains,
 }
 
@@ -76,28 +73,27 @@ pub const COLLECTIVES: [Collective; 22] = [
     Collective::NeighborAlltoallw,
 ];
 
-/// The number of a collective.
+/// Returns the number of a collective in rule files.
 pub fn number(collective: Collective) -> usize {
     COLLECTIVES.iter().position(|known| *known == collective).expect("all collectives are in the table")
 }
 
-/// What the tuned component measures the calls of a collective by.
+/// The measure that the tuned component uses for the calls of a collective. "Bytes" means rustcoll's measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TunedMeasure {
-    /// What we call bytes.
+    /// The bytes.
     Bytes,
-    /// Our bytes times the number of ranks.
+    /// The bytes times the number of ranks.
     BytesTimesRanks,
-    /// Our bytes divided by the number of ranks, rounded down.
+    /// The bytes divided by the number of ranks, rounded down.
     BytesPerRank,
-    /// Nothing: every call has 0.
+    /// No measure: every call has size 0.
     Zero,
-    /// An element's bytes times the number of ranks, which is nothing that we know.
+    /// The bytes of one element times the number of ranks. rustcoll does not know this size.
     Element,
 }
 
 impl TunedMeasure {
-    /// That of a collective.
     pub fn of(collective: Collective) -> TunedMeasure {
         match collective {
             Collective::Allgather
@@ -114,7 +110,7 @@ impl TunedMeasure {
         }
     }
 
-    /// The size of a message of so many bytes as we measure them; None if it cannot be counted, or nobody here knows it.
+    /// Returns the size of a message with this number of bytes. `None` if the size overflows or is not known.
     pub fn size(self, bytes: usize, ranks: usize) -> Option<usize> {
         match self {
             TunedMeasure::Bytes => Some(bytes),
@@ -125,7 +121,7 @@ impl TunedMeasure {
         }
     }
 
-    /// The fewest bytes, as we measure them, of which the size is at least this one; None as above.
+    /// Returns the fewest bytes whose size is at least this one. `None` as for [`TunedMeasure::size`].
     pub fn first_bytes(self, size: usize, ranks: usize) -> Option<usize> {
         match self {
             TunedMeasure::Bytes => Some(size),
@@ -136,7 +132,7 @@ impl TunedMeasure {
         }
     }
 
-    /// In words, for users.
+    /// Describes the measure for users.
     #[cfg(test)]
     pub fn description(self) -> &'static str {
         match self {
@@ -155,7 +151,7 @@ const fn plain(number: usize, names: &'static [&'static str], ours: &'static str
 
 const IGNORE: TunedAlgorithm = plain(0, &["ignore"], "groups=1 -> below");
 
-/// The algorithms of a collective, by number; none if the tuned component leaves it to others.
+/// Returns the algorithms of a collective by number. Empty if the tuned component does not serve the collective.
 pub fn algorithms(collective: Collective) -> &'static [TunedAlgorithm] {
     match collective {
         Collective::Allgather => ALLGATHER,

@@ -1,4 +1,4 @@
-//! A rule of Open MPI's tuned component, whichever file it is from.
+//! A rule of Open MPI's tuned component, from a file of either format.
 
 use super::tuned_algorithms::{Fan, TunedAlgorithm, TunedMeasure};
 use super::{Conditions, Entry, Fault, Standing};
@@ -12,19 +12,19 @@ pub struct Number {
     pub place: Range<usize>,
 }
 
-/// What is to be done for some messages of a communicator.
+/// A rule for some message sizes on some communicators.
 pub struct TunedRule {
-    /// Where it stands.
+    /// The place of the whole rule.
     pub place: Range<usize>,
     pub collective: Collective,
-    /// The numbers of ranks, and where they stand.
+    /// The numbers of ranks; `ranks_place` is their place in the file.
     pub ranks: RangeInclusive<usize>,
     pub ranks_place: Range<usize>,
-    /// The sizes of messages, as the tuned component measures them, and where they stand.
+    /// The sizes of messages, as the tuned component measures them; `messages_place` is their place in the file.
     pub messages: RangeInclusive<usize>,
     pub messages_place: Range<usize>,
     pub algorithm: &'static TunedAlgorithm,
-    /// Where the algorithm stands.
+    /// The place of the algorithm.
     pub named: Range<usize>,
     pub fan: Option<Number>,
     pub segment: Option<Number>,
@@ -40,7 +40,7 @@ pub fn left_to_others(collective: Collective, place: &Range<usize>) -> Fault {
     Fault { place: place.clone(), message }
 }
 
-/// Notes that rules compare sizes that only Open MPI knows.
+/// Notes that the rules compare sizes that only Open MPI knows.
 pub fn no_measure(collective: Collective, place: &Range<usize>) -> Fault {
     let message = format!(
         "Open MPI compares an element's bytes times the ranks, which no rule here can ask for: these calls of {} are left to it",
@@ -50,7 +50,7 @@ pub fn no_measure(collective: Collective, place: &Range<usize>) -> Fault {
 }
 
 impl TunedRule {
-    /// Our rules for it, under further conditions; none, if no call is meant.
+    /// Returns the equivalent rules of rustcoll, under further conditions. Empty if the rule applies to no call.
     pub fn entries(&self, conditions: &Conditions, notes: &mut Vec<Fault>) -> Vec<Entry> {
         let mut conditions = conditions.clone();
         conditions.add_range("ranks", self.ranks.clone(), &self.ranks_place);
@@ -77,7 +77,7 @@ impl TunedRule {
         entries
     }
 
-    /// Adds the sizes of messages in our measure; false if no call has them.
+    /// Adds conditions for the message sizes, in rustcoll's measure. Returns false if no call has such a size.
     fn add_messages(&self, conditions: &mut Conditions, notes: &mut Vec<Fault>) -> bool {
         let (first, last) = (*self.messages.start(), *self.messages.end());
         let place = &self.messages_place;
@@ -102,13 +102,13 @@ impl TunedRule {
                 notes.push(Fault { place: self.place.clone(), message });
                 return false;
             }
-            // Whoever compares messages by it has no such rules.
+            // The readers do not make rules that compare messages by this measure.
             TunedMeasure::Element => {}
         }
         true
     }
 
-    /// Why there is nothing here that does the same.
+    /// Returns why rustcoll has no equivalent, if it has none. `{name}` stands for the algorithm's name.
     fn lack(&self) -> Option<String> {
         let chains = self.fan.as_ref().map_or(0, |fan| fan.value);
         match self.algorithm {
@@ -120,7 +120,7 @@ impl TunedRule {
         }
     }
 
-    /// Notes what the tuned component heeds, and we do not.
+    /// Notes the options that the tuned component uses and rustcoll ignores.
     fn note_options(&self, notes: &mut Vec<Fault>) {
         let name = self.algorithm.names[0];
         let mut note = |number: &Option<Number>, is_lost: bool, message: &str| {
@@ -134,7 +134,7 @@ impl TunedRule {
         note(&self.requests, is_bounded, "here the segments under way are not bounded");
     }
 
-    /// Our rules, with the values of the options.
+    /// Returns the equivalent rules with the values of the options.
     fn with_options(&self) -> String {
         let [fan, segment, requests] = [&self.fan, &self.segment, &self.requests]
             .map(|number| number.as_ref().map_or(0, |number| number.value));

@@ -1,8 +1,8 @@
-//! Texts of lines and words, with comments from `#` to the end of a line.
+//! Splits texts into lines and words. Comments go from `#` to the end of a line.
 
 use std::ops::Range;
 
-/// The places of each line's words.
+/// Returns the places of the words of each line.
 pub fn lines(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> {
     let lines = text.split_inclusive('\n').scan(0, |next, line| {
         let start = *next;

@@ -1,5 +1,5 @@
-//! What rules decide, as Open MPI's tuned component writes it: for some numbers of ranks, from which size of message on which
-//! of its algorithms.
+//! The decisions of rules in the terms of Open MPI's tuned component: for each range of numbers of ranks, the
+//! message sizes from which each algorithm is used.
 
 use super::super::condition::{Condition, Property, Quantity};
 use super::super::foreign::tuned_algorithms::{Fan, TunedAlgorithm, TunedMeasure, algorithms};
@@ -8,16 +8,16 @@ use crate::algorithms::{Collective, Parameter, default_radix, legal_radix};
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-/// For whom a file is written.
+/// The series of Open MPI that a file is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Series {
-    /// Open MPI 4.1 and later: no number of requests.
+    /// Open MPI 4.1 and later, without a number of requests.
     Classic,
     /// Open MPI 6.
     Six,
 }
 
-/// An algorithm of the tuned component with its options; 0 where there is none.
+/// An algorithm of the tuned component with its options; 0 means that an option is not set.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuned {
     pub algorithm: &'static TunedAlgorithm,
@@ -26,25 +26,25 @@ pub struct Tuned {
     pub requests: usize,
 }
 
-/// What holds from some size of message on.
+/// The decision from some message size on.
 #[derive(Clone, Debug)]
 pub struct Threshold {
-    /// Any of these will do as the size.
+    /// Any of these numbers can be the size.
     start: RangeInclusive<usize>,
-    /// Any of these will do: some fall back to others where they cannot serve.
+    /// Any of these algorithms can be written. Some of them fall back to others if they cannot serve a call.
     tuned: Vec<Tuned>,
     /// The rule that decides.
     origin: Option<Origin>,
 }
 
-/// What holds on communicators of some numbers of ranks, from the shortest messages to the longest.
+/// The decisions for a range of numbers of ranks, by ascending message size.
 #[derive(Clone, Debug)]
 pub struct Block {
     pub ranks: RangeInclusive<usize>,
     pub thresholds: Vec<Threshold>,
 }
 
-/// What the tuned component does where nobody says anything.
+/// Algorithm 0, which leaves the decision to the tuned component.
 fn ignored(collective: Collective) -> Tuned {
     Tuned { algorithm: &algorithms(collective)[0], fan: 0, segment: 0, requests: 0 }
 }
@@ -57,12 +57,12 @@ impl PartialEq for Tuned {
 }
 
 impl Threshold {
-    /// The first that will do.
+    /// Returns the first of the possible algorithms.
     pub fn tuned(&self) -> Tuned {
         self.tuned[0]
     }
 
-    /// The roundest size.
+    /// Returns the roundest of the possible sizes.
     pub fn start(&self) -> usize {
         let (first, last) = (*self.start.start(), *self.start.end());
         let rounded = (0..usize::BITS).rev().map(|bits| last >> bits << bits);
@@ -70,7 +70,7 @@ impl Threshold {
     }
 }
 
-/// The blocks of each collective that the rules decide, and what they cannot say.
+/// Returns the blocks of each collective that the rules decide, and notes on what they cannot express.
 pub fn blocks(
     rules: &Rules,
     most_ranks: usize,
@@ -100,7 +100,7 @@ pub fn blocks(
     (all, notes)
 }
 
-/// Notes the conditions that the tuned component has no notion of.
+/// Notes the conditions that the tuned component does not know.
 fn note_conditions(rules: &Rules, collective: Collective, notes: &mut Vec<Note>) {
     for rule in rules.of(collective) {
         let origin = rule.origin.clone();
@@ -119,14 +119,14 @@ fn note_conditions(rules: &Rules, collective: Collective, notes: &mut Vec<Note>)
     }
 }
 
-/// What notes on larger communicators than are written have in common.
+/// The common words of all notes on larger communicators than the file has.
 const BEYOND: &str = "and the same beyond";
 
 fn says_beyond(most_ranks: usize) -> String {
     format!("the file says what holds on up to {most_ranks} ranks, {BEYOND}")
 }
 
-/// Notes the rules that change at larger communicators than are written.
+/// Notes the rules that change at a larger number of ranks than the file has.
 fn note_ranks(rules: &Rules, collective: Collective, most_ranks: usize, notes: &mut Vec<Note>) {
     for rule in rules.of(collective).iter().filter(|rule| rule.last_change_of_ranks() > most_ranks) {
         let message = format!(
@@ -138,13 +138,13 @@ fn note_ranks(rules: &Rules, collective: Collective, most_ranks: usize, notes: &
     }
 }
 
-/// Numbers of ranks by which it is seen whether something else holds on larger communicators than are written.
+/// Returns sample numbers of ranks above `most_ranks`, to test whether other decisions apply there.
 fn beyond(most_ranks: usize) -> impl Iterator<Item = usize> {
     let powers = (1..20).map(|bits| 1 << bits).filter(move |power| *power > most_ranks);
     [most_ranks + 1, most_ranks + 2].into_iter().chain(powers.flat_map(|power| [power, power + 1]))
 }
 
-/// Notes the rules that decide otherwise on larger communicators than are written.
+/// Notes the rules that decide differently on larger communicators than the file has.
 fn note_beyond(
     rules: &Rules,
     collective: Collective,
@@ -181,7 +181,7 @@ fn note_beyond(
     }
 }
 
-/// Makes one threshold of what several rules decide alike.
+/// Merges neighbouring thresholds with the same algorithm.
 fn join(thresholds: &mut Vec<Threshold>) {
     thresholds.dedup_by(|next, before| next.tuned() == before.tuned());
 }
@@ -206,7 +206,7 @@ struct Writer<'writer> {
     series: Series,
     notes: &'writer mut Vec<Note>,
     noted: HashSet<Note>,
-    /// What was looked up already, by number of ranks and choice.
+    /// The results of earlier look-ups, by number of ranks and choice.
     known: HashMap<(usize, &'static str, Parameters), Vec<Tuned>>,
 }
 
@@ -245,7 +245,7 @@ impl<'writer> Writer<'writer> {
         for (position, piece) in pieces.iter().enumerate() {
             let Some(start) = self.start(&pieces[..=position], ranks) else { break };
             let tuned = self.tuned(piece, ranks);
-            // Bytes per rank are rounded, so that a piece may come to nothing.
+            // Bytes per rank are rounded, so a piece may become empty.
             if thresholds.last().is_some_and(|last| last.start.start() >= start.start()) {
                 thresholds.pop();
             }
@@ -254,7 +254,8 @@ impl<'writer> Writer<'writer> {
         thresholds
     }
 
-    /// The sizes of messages, as Open MPI measures them, from any of which on the last piece holds; None if there are none.
+    /// Returns the possible message sizes, in Open MPI's measure, at which the last piece can begin; `None`
+    /// if there are none.
     fn start(&mut self, pieces: &[Piece], ranks: usize) -> Option<RangeInclusive<usize>> {
         let bytes = *pieces.last()?.bytes.start();
         let start = match TunedMeasure::of(self.collective) {
@@ -276,7 +277,7 @@ impl<'writer> Writer<'writer> {
         (*start.end() <= i64::MAX as usize).then_some(start)
     }
 
-    /// The algorithms that will do for a piece.
+    /// Returns the algorithms that can serve a piece. If there are none, notes this and leaves the calls to Open MPI.
     fn tuned(&mut self, piece: &Piece, ranks: usize) -> Vec<Tuned> {
         let Choice::Use { algorithm, parameters } = piece.decision.choice else {
             return vec![ignored(self.collective)];
@@ -300,7 +301,7 @@ impl<'writer> Writer<'writer> {
         found
     }
 
-    /// The algorithms that, read by us, come to this choice.
+    /// Returns the algorithms that rustcoll's reader translates into this choice.
     fn look_up(&self, choice: Choice, ranks: usize) -> Vec<Tuned> {
         let value = |parameter| choice.parameters().get(parameter).unwrap_or(0);
         let radix = radix_on(choice, ranks);
@@ -323,7 +324,7 @@ impl<'writer> Writer<'writer> {
         found.collect()
     }
 
-    /// Notes something, once, of the last rule that decides one of some pieces.
+    /// Adds a note, once, for the last of these pieces that a rule decides.
     fn note(&mut self, pieces: &[Piece], message: &str) {
         if let Some(origin) = pieces.iter().rev().find_map(|piece| piece.decision.origin.as_ref()) {
             let note = Note { origin: origin.clone(), message: message.to_owned() };
@@ -334,7 +335,7 @@ impl<'writer> Writer<'writer> {
     }
 }
 
-/// Whether two choices come to the same on so many ranks.
+/// Whether two choices have the same effect on this number of ranks.
 pub fn is_same(one: Choice, other: Choice, ranks: usize) -> bool {
     let key = |choice: Choice| {
         let parameters = choice.parameters();
@@ -345,7 +346,7 @@ pub fn is_same(one: Choice, other: Choice, ranks: usize) -> bool {
     key(one) == key(other)
 }
 
-/// The radix of a choice on so many ranks; 0 if it has none.
+/// Returns the radix of a choice on this number of ranks; 0 if its algorithm has none.
 fn radix_on(choice: Choice, ranks: usize) -> usize {
     let has_radix =
         choice.algorithm().is_some_and(|algorithm| algorithm.parameters.contains(&Parameter::Radix));
@@ -353,7 +354,7 @@ fn radix_on(choice: Choice, ranks: usize) -> usize {
     if has_radix { legal_radix(radix(), ranks) } else { 0 }
 }
 
-/// Steps that say what both say, if there are such.
+/// Returns thresholds that are valid for both lists, if there are any.
 fn common(ones: &[Threshold], others: &[Threshold]) -> Option<Vec<Threshold>> {
     let both = ones.iter().zip(others).map(|(one, other)| {
         let start = *one.start.start().max(other.start.start())..=*one.start.end().min(other.start.end());

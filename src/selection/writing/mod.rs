@@ -1,4 +1,4 @@
-//! Rules written as files: our own, and those of Open MPI.
+//! Writes rules as files, in rustcoll's own format and in Open MPI's formats.
 
 mod blocks;
 mod native;
@@ -10,27 +10,27 @@ use super::{Note, Rules};
 /// Rules in another library's format.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// The file.
     pub text: String,
-    /// Whether nothing is in it that leads away from what the other library does by itself.
+    /// Whether the file changes none of the other library's own decisions.
     pub is_empty: bool,
-    /// What it cannot say, by the rules that say it.
+    /// Notes on what the file cannot express, with the places of the rules.
     pub notes: Vec<Note>,
 }
 
 impl Rules {
-    /// As a file of our own, rule by rule. If these are of several texts, rules that never decide make it a wrong one.
+    /// Writes a file in rustcoll's format, rule by rule. If the rules come from several texts, some may never
+    /// decide; the file then has faults.
     pub fn to_native(&self) -> String {
         native::write(self)
     }
 
-    /// As a file of Open MPI's tuned component that all its series read, by what the rules decide on communicators of up to
-    /// so many ranks; those of more are served as those of as many.
+    /// Writes a file for Open MPI's tuned component that all series of Open MPI read. It has the decisions
+    /// for up to `most_ranks` ranks. Open MPI serves larger communicators like those of `most_ranks` ranks.
     pub fn to_tuned(&self, most_ranks: usize) -> Conversion {
         tuned::write(self, most_ranks)
     }
 
-    /// The same for Open MPI 6, in JSON.
+    /// Like [`Rules::to_tuned`], for Open MPI 6 in JSON.
     pub fn to_open_mpi(&self, most_ranks: usize) -> Conversion {
         open_mpi::write(self, most_ranks)
     }
@@ -81,7 +81,8 @@ mod tests {
         assert!(parse("priority = 7").to_native().starts_with("priority = 7\n"));
     }
 
-    /// Where no note says otherwise, a file that was written and read decides as the rules did that it was written from.
+    /// Asserts that a file, written from rules and read back, decides like these rules, except where a note
+    /// says otherwise.
     fn assert_alike(rules: &Rules, written: &Rules, notes: &[Note], most_ranks: usize) -> usize {
         let mut compared = 0;
         for size in 1..=most_ranks {
@@ -119,7 +120,7 @@ mod tests {
         let mut compared = [0; 2];
         for rules in shipped() {
             for (number, conversion) in [rules.to_tuned(40), rules.to_open_mpi(40)].into_iter().enumerate() {
-                // Some of them say nothing of so few ranks.
+                // Some of these rules decide nothing for so few ranks.
                 if let Ok(written) = Rules::parse("written", &conversion.text) {
                     compared[number] += assert_alike(&rules, &written, &conversion.notes, 40);
                 }
@@ -140,7 +141,8 @@ mod tests {
             let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
             lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
         };
-        // The collectives are in another order, the first communicator size reaches down to 1, and a pipeline has one chain.
+        // The collectives are in another order, the first communicator size is 1, and a pipeline is written
+        // as a chain with the fan-out 1.
         let expected = "4\n0 1\n1 3\n0 2 0 0\n1000 3 0 0\n5000 5 0 0\n2 2\n1 2\n0 3 0 0\n4096 4 0 0\n16 1\n0 6 0 0\n3 1\n1 3\n0 3 0 0\n\
                         3000 1 0 0\n524288 2 0 0\n7 1\n1 2\n0 6 0 1024\n65536 2 1 8192\n";
         assert_eq!(numbers(&written).join(" "), numbers(expected).join(" "), "{written}");

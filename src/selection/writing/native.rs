@@ -1,4 +1,4 @@
-//! Rules as a file of our own.
+//! Writes rules as a file in rustcoll's own format.
 
 use super::super::condition::{Condition, Quantity};
 use super::super::entry::{ALGORITHM, BELOW};
@@ -29,7 +29,7 @@ pub fn write(rules: &Rules) -> String {
 }
 
 impl Settled {
-    /// The rule that says what was found out about a kind of calls.
+    /// Writes the result of online tuning for a kind of calls as a rule.
     pub fn rule(&self, kind: &Call) -> String {
         let Settled { choice, ratio, tried, .. } = *self;
         let within = |quantity, first, last| Condition::Quantity(quantity, Ranges::new([first..=last]));
@@ -72,7 +72,7 @@ fn write_rule(text: &mut String, rule: &Rule) {
     }
 }
 
-/// Keys and values. What several conditions ask of one thing becomes one.
+/// Returns keys and values. Several conditions on one quantity or property become one.
 fn conditions(conditions: &[Condition]) -> Vec<(&'static str, String)> {
     let mut quantities = BTreeMap::new();
     let mut properties = BTreeMap::new();

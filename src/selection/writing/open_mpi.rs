@@ -1,4 +1,4 @@
-//! Rules as a file of Open MPI 6, in JSON.
+//! Writes rules as a file for Open MPI 6, in JSON.
 
 use super::super::Rules;
 use super::Conversion;
@@ -20,7 +20,7 @@ pub fn write(rules: &Rules, most_ranks: usize) -> Conversion {
     Conversion { text, is_empty: collectives.is_empty(), notes }
 }
 
-/// What holds for some communicators; the last ones have no bound.
+/// Writes the decisions for a range of numbers of ranks. The last range has no upper bound.
 fn block(Block { ranks, thresholds }: &Block, is_last: bool) -> String {
     let most = if is_last { String::new() } else { format!(" \"comm_size_max\": {},", ranks.end()) };
     let ends = thresholds.iter().skip(1).map(|threshold| Some(threshold.start() - 1)).chain([None]);

@@ -1,4 +1,4 @@
-//! Rules as a file of Open MPI's tuned component, in numbers.
+//! Writes rules as a file for Open MPI's tuned component, in numbers.
 
 use super::super::Rules;
 use super::super::foreign::tuned_algorithms::number;

@@ -4,19 +4,19 @@ use rustcoll::algorithms::Problem;
 use rustcoll::trace::Travel;
 use std::collections::BTreeSet;
 
-/// What a sentence says of who sends to whom.
+/// The messages that a sentence claims.
 #[derive(Debug, Default)]
 pub struct Claim {
-    /// From whom to whom messages go.
+    /// Source and target of each message that the sentence names.
     messages: BTreeSet<(usize, usize)>,
-    /// Whether there are others.
+    /// Whether the sentence claims further messages without naming them.
     has_others: bool,
-    /// How many there are in all, if it is said.
+    /// The number of all messages, if the sentence gives it.
     count: Option<usize>,
 }
 
 impl Claim {
-    /// None, if the sentence says something else.
+    /// Reads a sentence. Returns none if the sentence does not say who sends to whom.
     pub fn read(text: &str, problem: &Problem) -> Option<Claim> {
         let text = text.strip_suffix('.')?;
         let all: Vec<usize> = (0..problem.size).collect();
@@ -54,7 +54,7 @@ impl Claim {
         Some(Claim { count: Some(number(count)), ..Claim::of_arrows(rest) })
     }
 
-    /// Of a sentence that names the ranks.
+    /// Reads a sentence that names the ranks.
     fn of_some(text: &str) -> Option<Claim> {
         if let Some(rest) = text.strip_prefix("Ranks i = ") {
             let send = rest.split_once(" send to rank ");
@@ -74,7 +74,7 @@ impl Claim {
         Claim { messages, ..Claim::default() }
     }
 
-    /// `0 → 1, 2 ↔ 3 and 4 others`
+    /// Reads arrows: `0 → 1, 2 ↔ 3 and 4 others`.
     fn of_arrows(text: &str) -> Claim {
         let (arrows, others) = text.split_once(" and ").unwrap_or((text, ""));
         let mut messages = BTreeSet::new();
@@ -89,7 +89,7 @@ impl Claim {
         Claim { messages, has_others: !others.is_empty(), count: None }
     }
 
-    /// Whether the messages are those of which the sentence speaks.
+    /// Whether the messages of a step are those that the sentence claims.
     pub fn holds(&self, travels: &[Travel]) -> bool {
         let sent: BTreeSet<(usize, usize)> =
             travels.iter().map(|travel| (travel.source, travel.target)).collect();
@@ -98,7 +98,7 @@ impl Claim {
     }
 }
 
-/// Whether a message goes from the rank that numbers are put in for to the rank that comes out.
+/// Whether a message goes from the first rank of a formula's example to the rank that the example results in.
 pub fn is_sent(formula: &str, travels: &[Travel]) -> bool {
     let (_, sample) = formula.split_once("; rank ").unwrap_or(("", formula));
     let numbers = sample.split(|sign: char| !sign.is_ascii_digit()).filter(|digits| !digits.is_empty());
@@ -107,7 +107,7 @@ pub fn is_sent(formula: &str, travels: &[Travel]) -> bool {
     travels.iter().any(|travel| (travel.source, travel.target) == (source, target))
 }
 
-/// `0–2, 5`
+/// Reads a list of numbers: `0–2, 5`.
 fn list(text: &str) -> Vec<usize> {
     let range = |range: &str| match range.split_once('–') {
         Some((first, last)) => number(first)..=number(last),
@@ -116,7 +116,7 @@ fn list(text: &str) -> Vec<usize> {
     text.split(", ").flat_map(range).collect()
 }
 
-/// What comes out when a number is put in for the letter with which an expression begins.
+/// Returns the value of an expression, with `letter` in place of the variable at its start.
 fn value(expression: &str, letter: usize) -> usize {
     if let Some((inner, modulus)) = expression.strip_prefix('(').and_then(|rest| rest.split_once(") mod ")) {
         return sum(inner, letter).rem_euclid(number(modulus) as isize) as usize;
@@ -128,7 +128,7 @@ fn value(expression: &str, letter: usize) -> usize {
     }
 }
 
-/// The value of `i + 2` or `i − 2`.
+/// Returns the value of `i + 2` or `i − 2`, with `letter` in place of `i`.
 fn sum(expression: &str, letter: usize) -> isize {
     match expression.split_once(" + ") {
         Some((_, term)) => (letter + number(term)) as isize,

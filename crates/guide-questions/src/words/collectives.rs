@@ -2,7 +2,7 @@
 
 use rustcoll::algorithms::Collective::{self, *};
 
-/// What a collective does.
+/// Describes a collective in a few sentences.
 pub fn of_collective(collective: Collective) -> &'static str {
     match collective {
         Allgather => "Every rank has a block, and in the end every rank has the blocks of all ranks.",

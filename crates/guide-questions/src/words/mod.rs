@@ -1,7 +1,7 @@
-//! What is said of collectives, algorithms and steps.
+//! Explanations of collectives, algorithms and steps.
 //!
-//! What a step's messages and works show by themselves is said of any schedule, also of a user's. What they are for, the families of
-//! algorithms know (`families`); each says nothing of what does not fit.
+//! The messages and works of a step explain any schedule, also a user's. The families of algorithms (`families`)
+//! say what these messages and works are for. A family says nothing about a step that does not fit it.
 
 mod collectives;
 mod families;
@@ -18,16 +18,14 @@ use families::{Family, Phase};
 use rustcoll::trace::{Event, Trace, Travel};
 use scene::Scene;
 
-/// What is said of a step.
+/// The explanation of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// What it is.
     pub title: String,
-    /// What happens.
     pub sentences: Vec<Sentence>,
 }
 
-/// What happens in a step of a run.
+/// Explains a step of a run.
 pub fn explain(subjects: &Subjects, trace: &Trace, step: usize) -> Explained {
     let scene = Scene { subjects, trace, step };
     let family = subjects.algorithm.and_then(Family::of).unwrap_or_default();
@@ -37,7 +35,7 @@ pub fn explain(subjects: &Subjects, trace: &Trace, step: usize) -> Explained {
     }
 }
 
-/// What is worth knowing of a run as a whole.
+/// Returns facts about a run as a whole.
 pub fn facts(subjects: &Subjects, trace: &Trace) -> Vec<String> {
     let family = subjects.algorithm.and_then(Family::of).unwrap_or_default();
     (family.facts)(&Scene { subjects, trace, step: 0 })
@@ -76,7 +74,7 @@ fn messages(scene: &Scene, travels: &[Travel], family: &Family) -> Explained {
     Explained { title, sentences }
 }
 
-/// The phases to which the messages belong, each with its messages; none, if one of them belongs to no phase.
+/// Returns the phases of the messages, each with its messages; empty if a message belongs to no phase.
 fn phases<'a>(scene: &Scene, travels: &'a [Travel], family: &Family) -> Vec<(Phase, Vec<&'a Travel>)> {
     let mut phases: Vec<(Phase, Vec<&Travel>)> = Vec::new();
     for travel in travels {
@@ -109,12 +107,12 @@ mod tests {
         })
     }
 
-    /// What holds of every text.
+    /// Checks what holds for every text.
     fn check_form(text: &str, label: &str) {
         assert!(text.ends_with('.') && !has_wrong_plural(text), "{label}: {text}");
     }
 
-    /// One sentence says who sends to whom; it is true, and so is what comes out where numbers are put in.
+    /// Checks that exactly one sentence says who sends to whom, and that it and its example are true.
     fn check_who(sentences: &[Sentence], problem: &Problem, travels: &[Travel], label: &str) {
         let claims = sentences.iter().filter_map(|said| Some((Claim::read(&said.text, problem)?, said)));
         let claims: Vec<(Claim, &Sentence)> = claims.collect();

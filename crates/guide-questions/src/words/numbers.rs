@@ -1,11 +1,11 @@
 //! Numbers in texts.
 
-/// Numbers as ranges: `0–3,5`.
+/// Returns numbers as ranges: `0–3,5`.
 pub fn ranges(numbers: &[usize]) -> String {
     joined(numbers, ",")
 }
 
-/// The same in a sentence: `0–3, 5`.
+/// Returns numbers as ranges for a sentence: `0–3, 5`.
 pub fn listed(numbers: &[usize]) -> String {
     joined(numbers, ", ")
 }
@@ -28,17 +28,17 @@ fn joined(numbers: &[usize], separator: &str) -> String {
     ranges.iter().map(text).collect::<Vec<_>>().join(separator)
 }
 
-/// `1 block`, `3 blocks`.
+/// Returns a count with its noun: `1 block`, `3 blocks`.
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// `block 2`, `blocks 2, 4–6`.
+/// Returns a noun with its numbers: `block 2`, `blocks 2, 4–6`.
 pub fn named(what: &str, numbers: &[usize]) -> String {
     format!("{what}{} {}", if numbers.len() == 1 { "" } else { "s" }, listed(numbers))
 }
 
-/// `2 blocks`, or `1 to 4 blocks`; the numbers are not empty.
+/// Returns the range of several counts: `2 blocks`, or `1 to 4 blocks`. `numbers` must not be empty.
 pub fn counts(numbers: &[usize], what: &str) -> String {
     let (least, most) = (numbers.iter().min(), numbers.iter().max());
     match (least, most) {
@@ -47,18 +47,18 @@ pub fn counts(numbers: &[usize], what: &str) -> String {
     }
 }
 
-/// A number in a base of 36 at most, which stands below: `110₂`.
+/// Returns a number in a base of at most 36, with the base as subscript: `110₂`.
 pub fn in_base(number: usize, base: usize) -> String {
     let below: String = base.to_string().chars().filter_map(below).collect();
     format!("{}{below}", digits(number, base, 1))
 }
 
-/// A digit that stands below.
+/// Returns a decimal digit as a subscript.
 fn below(digit: char) -> Option<char> {
     ('₀'..='₉').nth(digit.to_digit(10)? as usize)
 }
 
-/// The digits of a number in a base of 36 at most, so many at least.
+/// Returns the digits of a number in a base of at most 36, at least `least` of them.
 pub fn digits(mut number: usize, base: usize, least: usize) -> String {
     let mut digits = Vec::new();
     while number > 0 || digits.len() < least {

@@ -1,4 +1,4 @@
-//! Who sends to whom, and what, as the messages of a step show it.
+//! Says who sends what to whom, from the messages of a step alone.
 
 use super::numbers::{count, counts, digits, listed, named};
 use super::scene::{Scene, blocks, buffer};
@@ -7,18 +7,18 @@ use rustcoll::algorithms::{Collective, Nodes};
 use rustcoll::schedule::{Buffer, Message};
 use rustcoll::trace::Travel;
 
-/// So many messages are named; of more, the first ones are.
+/// A text names this many messages, or one more if that is all of them.
 const MOST_NAMED: usize = 4;
 
-/// The rank that numbers are put in for, if there is such: small, but not so small that terms vanish.
+/// The rank of examples, if it exists. It is small, but not so small that terms vanish.
 const SAMPLE: usize = 3;
 
-/// A rank that numbers are put in for.
+/// Returns the rank of examples.
 pub fn sample_rank(size: usize) -> usize {
     SAMPLE.min(size - 1)
 }
 
-/// Who sends to whom: what all of them have in common, else the first messages.
+/// Says who sends to whom: by a rule that all messages share, otherwise by naming the first messages.
 pub fn who(scene: &Scene, travels: &[Travel]) -> Sentence {
     let found = between_two(travels)
         .or_else(|| exchange_by_bits(scene, travels, Prefer::Shifts))
@@ -33,13 +33,13 @@ pub fn who(scene: &Scene, travels: &[Travel]) -> Sentence {
     })
 }
 
-/// `0 → 1, 1 → 2 and 3 others`
+/// Returns messages as arrows: `0 → 1, 1 → 2 and 3 others`.
 pub fn arrows(travels: &[&Travel]) -> String {
     let arrow = |travel: &&Travel| format!("{} → {}", travel.source, travel.target);
     with_others(travels.iter().map(arrow).collect())
 }
 
-/// The first of several things, and how many others there are.
+/// Returns the first things, and how many others there are.
 pub fn with_others(things: Vec<String>) -> String {
     let named = if things.len() > MOST_NAMED + 1 { MOST_NAMED } else { things.len() };
     let rest =
@@ -47,18 +47,18 @@ pub fn with_others(things: Vec<String>) -> String {
     format!("{}{rest}", things[..named].join(", "))
 }
 
-/// The message of the rank that numbers are put in for.
+/// Returns the message for examples: that of the highest source up to [`SAMPLE`], otherwise the first.
 pub fn sample(travels: &[Travel]) -> &Travel {
     let small = travels.iter().filter(|travel| travel.source <= SAMPLE).max_by_key(|travel| travel.source);
     small.unwrap_or(&travels[0])
 }
 
-/// The distance of a message, modulo the number of ranks.
+/// Returns the distance of a message, modulo the number of ranks.
 pub fn distance(size: usize, travel: &Travel) -> usize {
     (travel.target + size - travel.source) % size
 }
 
-/// What a distance does to a rank: `i + 2`, or `i − 1` if that is the shorter way round.
+/// Returns a rank moved by a distance: `i + 2`, or `i − 1` if that is the shorter way round.
 fn moved(rank: &str, distance: usize, size: usize) -> String {
     if 2 * distance <= size {
         format!("{rank} + {distance}")
@@ -67,7 +67,7 @@ fn moved(rank: &str, distance: usize, size: usize) -> String {
     }
 }
 
-/// The distance of all messages, if it is one.
+/// Returns the distance of the messages, if all have the same.
 fn common_distance(scene: &Scene, travels: &[Travel]) -> Option<usize> {
     let first = distance(scene.size(), &travels[0]);
     travels.iter().all(|travel| distance(scene.size(), travel) == first).then_some(first)
@@ -84,7 +84,7 @@ fn shift_of_all(scene: &Scene, travels: &[Travel]) -> Option<Sentence> {
     ))
 }
 
-/// Every rank sends to one of its node, all of which have as many ranks.
+/// For steps in which every rank sends to a rank of its node. All nodes have equally many ranks.
 fn shift_on_nodes(scene: &Scene, travels: &[Travel]) -> Option<Sentence> {
     let nodes = &scene.problem().nodes;
     if nodes.is_empty() {
@@ -114,7 +114,7 @@ fn shift_on_nodes(scene: &Scene, travels: &[Travel]) -> Option<Sentence> {
     })
 }
 
-/// Several ranks, but not all of them; counted from the root, if that is another than rank 0.
+/// For several ranks, but not all. Ranks are counted from the root, if the root is not rank 0.
 fn shift_of_some(scene: &Scene, travels: &[Travel]) -> Option<Sentence> {
     let distance = common_distance(scene, travels).filter(|_| travels.len() > 1)?;
     let size = scene.size();
@@ -143,12 +143,12 @@ fn shift_of_some(scene: &Scene, travels: &[Travel]) -> Option<Sentence> {
     })
 }
 
-/// What a step is called in which each half of the ranks sends to the other: both are true.
+/// How to describe a step in which each half of the ranks sends to the other: it is both a shift and an exchange.
 #[derive(Clone, Copy, PartialEq)]
 enum Prefer {
-    /// An exchange, if there is another one in the run that is no shift.
+    /// As an exchange, if another step of the run is an exchange but no shift.
     Shifts,
-    /// An exchange.
+    /// As an exchange.
     Exchanges,
 }
 
@@ -181,7 +181,7 @@ fn exchange_by_bits(scene: &Scene, travels: &[Travel], prefer: Prefer) -> Option
     ))
 }
 
-/// The bit in which the ranks of all messages differ, if several pairs exchange.
+/// Returns the bit in which source and target of every message differ, if several pairs exchange.
 fn common_mask(travels: &[Travel]) -> Option<usize> {
     let mask = travels[0].source ^ travels[0].target;
     let is_answered = |travel: &Travel| {
@@ -191,7 +191,7 @@ fn common_mask(travels: &[Travel]) -> Option<usize> {
     (mask.is_power_of_two() && travels.len() > 2 && is_common).then_some(mask)
 }
 
-/// Where only two ranks have to do with each other.
+/// For messages between two ranks only.
 fn between_two(travels: &[Travel]) -> Option<Sentence> {
     match travels {
         [Travel { source, target, .. }] => {
@@ -205,7 +205,7 @@ fn between_two(travels: &[Travel]) -> Option<Sentence> {
     }
 }
 
-/// Where no rank has to do with more than one other.
+/// For steps in which no rank communicates with more than one other.
 fn in_pairs(travels: &[Travel]) -> Option<Sentence> {
     let pair = |travel: &Travel| (travel.source.min(travel.target), travel.source.max(travel.target));
     let mut pairs: Vec<(usize, usize)> = travels.iter().map(pair).collect();
@@ -227,7 +227,7 @@ fn in_pairs(travels: &[Travel]) -> Option<Sentence> {
     Some(Sentence::plain(format!("Ranks communicate in pairs: {arrows}.")))
 }
 
-/// How many blocks messages have, and for one of them which and what these hold.
+/// Says how many blocks the messages have. For one message it also says which blocks, and what they hold.
 pub fn what(scene: &Scene, travels: &[Travel]) -> Sentence {
     if scene.collective() == Collective::Barrier {
         return Sentence::plain("A message is a token: only that it comes matters.");
@@ -246,7 +246,7 @@ pub fn what(scene: &Scene, travels: &[Travel]) -> Sentence {
     Sentence { text, formula }
 }
 
-/// What a message brings: `blocks 0–3 of 0 ⊕ 1`; nothing, if it brings nothing.
+/// Returns what a message brings: `blocks 0–3 of 0 ⊕ 1`; none if its blocks held nothing.
 fn held(scene: &Scene, travel: &Travel) -> Option<String> {
     let values = &scene.trace.values;
     let mut held: Vec<(String, Vec<usize>)> = Vec::new();
@@ -265,7 +265,7 @@ fn held(scene: &Scene, travel: &Travel) -> Option<String> {
     (!held.is_empty()).then(|| with_others(held.into_iter().map(text).collect()))
 }
 
-/// The blocks of a message by their buffers: `block 2 of its send buffer and blocks 0–3 of scratch`.
+/// Returns the blocks of a message by buffer: `block 2 of its send buffer and blocks 0–3 of scratch`.
 pub fn places(message: &Message) -> String {
     let mut buffers: Vec<(Buffer, Vec<usize>)> = Vec::new();
     for (buffer, block) in blocks(message) {

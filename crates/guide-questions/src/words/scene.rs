@@ -1,4 +1,4 @@
-//! A step of a run, and what can be asked about it.
+//! Queries about a step of a run.
 
 use crate::trace::Subjects;
 use rustcoll::algorithms::{Collective, Problem};
@@ -8,11 +8,10 @@ use rustcoll::trace::{BlockAddress, Event, Moment, Trace, Travel, ValueNumber};
 /// A step of a run.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// Of what it is a step.
+    /// The schedules that run.
     pub subjects: &'a Subjects<'a>,
-    /// The run.
     pub trace: &'a Trace,
-    /// Number of the step.
+    /// Index in [`Trace::steps`].
     pub step: usize,
 }
 
@@ -29,12 +28,12 @@ impl<'a> Scene<'a> {
         self.subjects.problem.size
     }
 
-    /// The root; rank 0 where there is none, for it is the root of what is composed of rooted collectives.
+    /// Returns the root; without one rank 0, the root of the rooted collectives that an algorithm is composed of.
     pub fn root(&self) -> usize {
         if self.collective().is_rooted() { self.problem().root } else { 0 }
     }
 
-    /// A rank's number when counted from the root.
+    /// Returns a rank's number when counted from the root.
     pub fn relative(&self, rank: usize) -> usize {
         (rank + self.size() - self.root()) % self.size()
     }
@@ -43,32 +42,31 @@ impl<'a> Scene<'a> {
         &self.trace.steps[self.step]
     }
 
-    /// How many rounds of messages there were before.
+    /// Returns how many rounds of messages there are before this step.
     pub fn round(&self) -> usize {
         self.earlier().filter(|travels| !travels.is_empty()).count()
     }
 
-    /// The messages of this step.
     pub fn travels(&self) -> &'a [Travel] {
         travels(self.moment())
     }
 
-    /// The messages of each step before, those of the first one first.
+    /// Returns the messages of each earlier step, in the order of steps.
     pub fn earlier(&self) -> impl DoubleEndedIterator<Item = &'a [Travel]> {
         self.trace.steps[..self.step].iter().map(travels)
     }
 
-    /// The messages of each step of the run.
+    /// Returns the messages of each step of the run.
     pub fn all(&self) -> impl Iterator<Item = &'a [Travel]> {
         self.trace.steps.iter().map(travels)
     }
 
-    /// Whether ranks tell where blocks lie, instead of writing them to slots.
+    /// Whether ranks publish the addresses of their blocks, instead of writing the blocks to slots.
     pub fn lends(&self) -> bool {
         self.subjects.schedules.iter().any(|schedule| schedule.slot_kind == SlotKind::Lent)
     }
 
-    /// What ranks do on their own, each with its rank.
+    /// Returns what ranks do on their own in this step, each with its rank.
     pub fn acts(&self) -> Vec<(usize, &'a Step)> {
         match &self.moment().event {
             Event::Messages(_) => Vec::new(),
@@ -79,19 +77,19 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What a block holds after this step, if the step writes it.
+    /// Returns what a block holds after this step; none if the step does not write the block.
     pub fn written(&self, place: BlockAddress) -> Option<ValueNumber> {
         self.moment().writes.iter().find(|write| write.place == place)?.value
     }
 
-    /// What a message of this step brings; nothing of blocks that held nothing.
+    /// Returns the values that a message of this step brings, without blocks that held nothing.
     pub fn brought(&self, travel: &Travel) -> Vec<ValueNumber> {
         let places =
             blocks(&travel.into).map(|(buffer, block)| BlockAddress { rank: travel.target, buffer, block });
         places.filter_map(|place| self.written(place)).collect()
     }
 
-    /// How many ranks have contributed to what a message of this step brings, if it is as many for each block.
+    /// Returns how many ranks contributed to each block of a message of this step; none if blocks differ.
     pub fn contributors(&self, travel: &Travel) -> Option<usize> {
         let counts: Vec<usize> = self
             .brought(travel)
@@ -102,13 +100,12 @@ impl<'a> Scene<'a> {
         counts.iter().all(|&count| count == first).then_some(first)
     }
 
-    /// How many blocks vectors are cut into.
+    /// Returns how many blocks vectors are cut into.
     pub fn blocks(&self) -> usize {
         self.subjects.schedules[0].blocks
     }
 }
 
-/// The messages of a step.
 fn travels(moment: &Moment) -> &[Travel] {
     match &moment.event {
         Event::Messages(travels) => travels,
@@ -116,12 +113,12 @@ fn travels(moment: &Moment) -> &[Travel] {
     }
 }
 
-/// The blocks of a message in the order in which they travel.
+/// Returns the blocks of a message in the order in which they travel.
 pub fn blocks(message: &Message) -> impl Iterator<Item = (Buffer, usize)> {
     message.runs().flat_map(|run| run.indices().map(move |block| (run.buffer, block)))
 }
 
-/// A buffer in a sentence, as that of the rank that is spoken of.
+/// Returns the phrase for a buffer of one rank.
 pub fn buffer(of: Buffer) -> &'static str {
     match of {
         Buffer::Send => "its send buffer",
@@ -131,7 +128,7 @@ pub fn buffer(of: Buffer) -> &'static str {
     }
 }
 
-/// A buffer in a sentence, as that of the ranks that are spoken of.
+/// Returns the phrase for a buffer of several ranks.
 pub fn buffer_of_several(of: Buffer) -> &'static str {
     match of {
         Buffer::Send => "their send buffers",

@@ -8,15 +8,15 @@ use rustcoll::algorithms::Collective;
 use rustcoll::schedule::{Buffer, Run, Step};
 use rustcoll::trace::{BlockAddress, Travel};
 
-/// Something that ranks do.
+/// An activity of ranks, and the words for it.
 struct Deed {
     /// The verb for one rank and for several.
     verb: [&'static str; 2],
-    /// Of what.
+    /// The noun of what is counted.
     what: &'static str,
-    /// What follows, for one rank and for several.
+    /// The end of the sentence, for one rank and for several.
     rest: [&'static str; 2],
-    /// Whether a step of a rank is it.
+    /// Whether a step of this rank is this activity.
     is_meant: fn(usize, &Step) -> bool,
 }
 
@@ -69,7 +69,7 @@ const COPY: Deed = Deed {
     },
 };
 
-/// What the works of a step show.
+/// Explains a step from its works alone.
 pub fn explain(scene: &Scene) -> Explained {
     let acts = scene.acts();
     let is_barrier = scene.collective() == Collective::Barrier;
@@ -90,7 +90,7 @@ pub fn explain(scene: &Scene) -> Explained {
     Explained { title: title.into(), sentences }
 }
 
-/// Whether a step has to do with the memory that a node shares.
+/// Whether a step uses the memory that a node shares.
 fn is_shared(step: &Step) -> bool {
     let is_slot = |run: &Run| matches!(run.buffer, Buffer::Shared(_));
     matches!(step, Step::Notify { .. } | Step::Await { .. }) || step.runs().iter().any(is_slot)
@@ -104,7 +104,7 @@ fn is_slot_of_other(run: Run, rank: usize) -> bool {
     matches!(run.buffer, Buffer::Shared(_)) && !is_slot_of(run, rank)
 }
 
-/// `Ranks 0–2 copy 4 blocks each`, and so on; nothing, if nobody does it.
+/// Returns a sentence such as `Ranks 0–2 copy 4 blocks each`; none if no rank has this activity.
 fn said(scene: &Scene, acts: &[(usize, &Step)], deed: &Deed, also: [&str; 2]) -> Option<Sentence> {
     let (ranks, amounts): (Vec<usize>, Vec<usize>) = amounts(acts, deed).into_iter().unzip();
     let ([one, several], amount) =
@@ -118,7 +118,7 @@ fn said(scene: &Scene, acts: &[(usize, &Step)], deed: &Deed, also: [&str; 2]) ->
     }))
 }
 
-/// How many blocks or flags each rank has to do with, of those that do it.
+/// Returns the number of blocks or flags of each rank that has this activity.
 fn amounts(acts: &[(usize, &Step)], deed: &Deed) -> Vec<(usize, usize)> {
     let mut amounts: Vec<(usize, usize)> = Vec::new();
     for (rank, step) in acts.iter().filter(|(rank, step)| (deed.is_meant)(*rank, step)) {
@@ -131,7 +131,7 @@ fn amounts(acts: &[(usize, &Step)], deed: &Deed) -> Vec<(usize, usize)> {
     amounts
 }
 
-/// Copies within a rank, with the buffers between which they go, if these are the same for all.
+/// Describes copies within a rank. Names the buffers, if they are the same for all copies.
 fn copies(scene: &Scene, acts: &[(usize, &Step)]) -> Option<Sentence> {
     let way = |(rank, step): &(usize, &Step)| match step {
         Step::Copy { source, target } if (COPY.is_meant)(*rank, step) => Some((source.buffer, target.buffer)),
@@ -146,7 +146,7 @@ fn copies(scene: &Scene, acts: &[(usize, &Step)]) -> Option<Sentence> {
     said(scene, acts, &COPY, texts.each_ref().map(String::as_str))
 }
 
-/// A reduction with its operands.
+/// Describes a reduction and its operands.
 fn reduction(scene: &Scene, rank: usize, step: &Step) -> Option<Sentence> {
     let Step::Reduce { left, right, target } = step else { return None };
     let sender = scene.earlier().rev().find(|travels| !travels.is_empty()).and_then(|travels| {

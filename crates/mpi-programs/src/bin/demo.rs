@@ -1,5 +1,5 @@
-//! Shows every registered algorithm at work: is its result right, did it run at all, and how long does it take
-//! compared with Open MPI's own choice?
+//! Shows every registered algorithm at work: whether its result is right, whether it ran at all, and its time
+//! compared with Open MPI's own choice.
 //!
 //! `mpirun -n 8 demo`
 
@@ -22,7 +22,7 @@ const RIVAL: &str = "tuned";
 const SEED: u64 = 1;
 /// The collectives that are shown.
 const SHOWN: [Collective; 3] = [Collective::Allreduce, Collective::Alltoall, Collective::Bcast];
-/// Calls of one contestant before it is the other one's turn; the first of them is not counted.
+/// Calls of one contestant before the other contestant's turn. The first of them is not counted.
 const CHUNK: usize = 5;
 /// The most turns of a contestant.
 const TURNS: usize = 40;
@@ -79,7 +79,7 @@ fn show_all(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Length of the vector, or of the block for each rank.
+/// Returns lengths in bytes of the vector, or of the block for each rank.
 fn sizes(collective: Collective) -> [usize; 3] {
     match collective {
         Collective::Alltoall => [8, 1 << 10, 1 << 15],
@@ -87,14 +87,14 @@ fn sizes(collective: Collective) -> [usize; 3] {
     }
 }
 
-/// The same ranks, once for each contestant.
+/// The same ranks, with one communicator for each contestant.
 struct Stage {
     subject: Communicator,
     rival: Communicator,
 }
 
 impl Stage {
-    /// Prints on one rank.
+    /// Prints a line on rank 0.
     fn print(&self, line: impl Display) {
         if self.subject.rank() == 0 {
             println!("{line}");
@@ -117,7 +117,7 @@ impl Stage {
         ));
     }
 
-    /// Whether the rival's calls pass the component by: they leave no trace in its variable.
+    /// Whether the component sees none of the rival's calls: they do not change its variable `ran`.
     fn rival_is_independent(&self, variables: &CollectiveVariables) -> Result<bool, environment::Error> {
         let collective = variables.collective;
         let (Some(first), Some(last)) = (collective.algorithms().next(), collective.algorithms().last())
@@ -160,7 +160,7 @@ impl Stage {
         Ok(is_right && did_run)
     }
 
-    /// The median times in seconds of both contestants, which take turns.
+    /// Returns the median times in seconds of the component and its rival, which take turns.
     fn race(&self, call: &mut Call) -> Result<(f64, f64), environment::Error> {
         let (mut subject, mut rival) = (Vec::new(), Vec::new());
         let start = Instant::now();
@@ -174,7 +174,7 @@ impl Stage {
         Ok((median(self.rival.maxima(&subject)?), median(self.rival.maxima(&rival)?)))
     }
 
-    /// This rank's times of some calls, each of which begins with a barrier.
+    /// Returns this rank's times of some calls. A barrier precedes each call.
     fn turn(&self, call: &mut Call, communicator: &Communicator) -> Result<Vec<f64>, environment::Error> {
         let mut times = Vec::new();
         for _ in 0..CHUNK {
@@ -187,7 +187,7 @@ impl Stage {
     }
 }
 
-/// What to call it when not all ranks ran the algorithm that was asked for.
+/// Returns what to print if not all ranks ran the requested algorithm.
 fn odd_one(collective: Collective, ran: i32, asked: &Algorithm) -> &'static str {
     if ran == number(collective, asked) { "another on other ranks" } else { name_of(collective, ran) }
 }

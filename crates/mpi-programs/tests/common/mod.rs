@@ -1,4 +1,4 @@
-//! Starting MPI jobs with the component of this clone.
+//! Starts MPI jobs with the component of this clone.
 
 #![allow(dead_code)]
 
@@ -8,19 +8,18 @@ use std::process::{Command, ExitStatus, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// The clone's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// What a job printed, and how it ended.
+/// A job's output, and whether it succeeded.
 pub struct Job {
     pub success: bool,
     pub text: String,
 }
 
 impl Job {
-    /// Panics with the job's output unless the condition holds.
+    /// Panics with the job's output unless the condition is true.
     pub fn assert(&self, condition: bool, what: &str) {
         assert!(condition, "{what}; the job printed:\n{}", self.text);
     }
@@ -33,8 +32,9 @@ impl Job {
         self.text.matches(text).count()
     }
 
-    /// Whether Open MPI could not even start the ranks. Its daemons and jobs make and remove the same folder in /tmp, and those of several emulated
-    /// hosts map hwloc's topology: on a busy machine one job in a hundred ends so before any rank has loaded a plug-in.
+    /// Whether Open MPI could not even start the ranks. Its daemons and jobs make and remove the same folder in /tmp,
+    /// and daemons of several emulated hosts map hwloc's topology. On a busy machine, one job in a hundred fails in
+    /// this way before any rank has loaded a plug-in.
     fn did_not_start(&self) -> bool {
         const MESSAGES: [&str; 2] = [
             "A call to mkdir was unable to create the desired directory",
@@ -43,30 +43,30 @@ impl Job {
         MESSAGES.iter().any(|message| self.text.contains(message))
     }
 
-    /// Whether a rank died of a jump to where nothing is, so that no frame of its stack is known. While `MPI_Finalize` unloads plug-ins,
-    /// Open MPI 4.1's thread of progress may still run a callback of one of them, of PMIx; on a busy machine one job in a few hundred dies
-    /// so, with rustcoll or without. Of any other invalid access there are frames.
+    /// Whether a rank jumped to an unmapped address, so its stack has no known frame. While `MPI_Finalize` unloads
+    /// plug-ins, Open MPI 4.1's progress thread may still run a callback of a plug-in of PMIx. On a busy machine, one
+    /// job in a few hundred dies in this way, with rustcoll or without. Other invalid accesses leave frames.
     fn ran_unloaded_code(&self) -> bool {
         self.text.contains("Signal: Segmentation fault (11)") && !self.text.contains("] [ 0] ")
     }
 }
 
-/// How many seconds a job may take, also on a machine that is busy with other work. It only ends jobs that hang.
+/// Most seconds for a job, even on a machine that is busy with other work. The limit only ends jobs that hang.
 pub const PATIENCE: u32 = 600;
 
-/// Runs a command to its end.
 pub fn run(command: &mut Command) -> Job {
     run_within(PATIENCE, command)
 }
 
-/// Runs a job whose ranks compute all the time: one such at a time, or ranks that yield wait for those of other jobs.
+/// Runs a job whose ranks compute all the time. Only one such job runs at a time, because ranks that yield would wait
+/// for other jobs' ranks.
 pub fn run_alone(seconds: u32, command: &mut Command) -> Job {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     run_within(seconds, command)
 }
 
-/// Runs a command to its end, which must come within the given seconds.
+/// Runs a command to its end. Panics if it does not end within the given seconds.
 fn run_within(seconds: u32, command: &mut Command) -> Job {
     let mut limited = Command::new("timeout");
     limited
@@ -97,41 +97,43 @@ fn run_within(seconds: u32, command: &mut Command) -> Job {
     job
 }
 
-/// Whether `timeout` says so: where the job did not heed the first signal either, it is killed, and `timeout` ends by the same signal.
+/// Whether `timeout` ended the job. If the job ignored its first signal, `timeout` kills it and ends by the same
+/// signal.
 fn ran_out_of_time(status: ExitStatus) -> bool {
     const KILL: i32 = 9;
     status.code() == Some(124) || status.signal() == Some(KILL)
 }
 
-/// How often a job is run again that died of what Open MPI does by itself.
+/// How often a job is rerun after a failure that Open MPI causes by itself.
 const REPETITIONS: u32 = 2;
 
-/// From which call on a communicator has shared memory.
+/// The parameter that says from which call on a communicator shares memory.
 pub const SHARED_MEMORY_FROM: &str = "OMPI_MCA_coll_rustcoll_shared_memory_from";
 
-/// `mpirun` with the component that `make` built and named in `--mca coll`.
+/// Returns `mpirun` with the component that `make` built, and with that component in `--mca coll`.
 pub fn mpirun(ranks: usize) -> Command {
     assert!(root().join("build/mca_coll_rustcoll.so").exists(), "run make first: the component is not built");
     let mut command = Command::new(root().join("scripts/mpirun-clone"));
-    // What is chosen anyway where there is no fast network; to look for one takes a third of a short job's time.
+    // Open MPI chooses ob1 anyway if there is no fast network, but its search takes a third of a short job's time.
     command.env("OMPI_MCA_pml", "ob1").args(["-n", &ranks.to_string()]);
-    // The programs make few calls on a communicator. Unless a test says otherwise, these go over shared memory as later ones do.
+    // The programs make few calls on a communicator. Unless a test changes this, they share memory from the first call
+    // on.
     command.env(SHARED_MEMORY_FROM, "1");
     command
 }
 
-/// The C program of a user, compiled once.
+/// Returns the path of the user's C program, compiled once.
 pub fn user_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| compiled("user_program"))
 }
 
-/// Compiles a C program of the tests.
+/// Compiles a C program of the tests, and returns its path.
 pub fn compiled(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name).with_extension("c");
     let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
-    // Tests run at the same time: none may start what another one is still writing.
+    // Tests run at the same time, so no test may start a program that another is still writing.
     static COMPILED: AtomicUsize = AtomicUsize::new(0);
     let number = COMPILED.fetch_add(1, Ordering::Relaxed);
     let fresh = target.with_extension(format!("{}-{number}", std::process::id()));
@@ -142,7 +144,7 @@ pub fn compiled(name: &str) -> PathBuf {
     target
 }
 
-/// Runs the user's program with options for `mpirun`, a broadcast's root, and everything the component logs.
+/// Runs the user's program with options for `mpirun` and a broadcast root. The component logs everything.
 pub fn run_user_program(ranks: usize, options: &[&str], bcast_root: usize) -> Job {
     let mut command = mpirun(ranks);
     command.env("OMPI_MCA_coll_rustcoll_verbose", "1").args(options);

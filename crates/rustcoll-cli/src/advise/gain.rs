@@ -1,4 +1,4 @@
-//! What a better algorithm saves, as it was measured or is predicted for a machine.
+//! The gain of a better algorithm, as measured or as predicted for a machine.
 
 use super::Calls;
 use super::measured::Measured;
@@ -14,12 +14,12 @@ use rustcoll::report::profile::Profile;
 use rustcoll::selection::{Choice, Measure, Rules};
 use std::fmt;
 
-/// An algorithm is named only if it is predicted to take no more than this part of the time.
+/// Advice names an algorithm only if it takes at most this part of the time of the one that ran.
 const BETTER: f64 = 0.9;
 
-/// Where the job ran.
+/// The machine, and how the job uses it.
 pub struct Setting {
-    /// What the machine is called.
+    /// Name of the machine for users.
     machine: String,
     described: Machine,
     measured: Option<Measured>,
@@ -27,27 +27,26 @@ pub struct Setting {
     nodes: usize,
 }
 
-/// The best algorithm for some calls.
+/// The best algorithm for some calls, and how much it gains.
 pub struct Gain {
-    /// The algorithm.
     pub best: Candidate,
-    /// Its time by that of the one that ran.
+    /// Time of `best` divided by the time of the algorithm that ran.
     pub ratio: f64,
-    /// How that is known.
+    /// The source of `ratio`, in words.
     pub known_by: String,
-    /// Whether it was measured, not predicted.
+    /// Whether `ratio` was measured, not predicted.
     pub is_measured: bool,
 }
 
 impl Gain {
-    /// Whether the algorithm is to be named.
+    /// Whether the gain is large enough to name the algorithm.
     pub fn is_one(&self) -> bool {
         self.ratio.is_finite() && self.ratio <= BETTER
     }
 }
 
 impl Setting {
-    /// The job's ranks on the machine that was given.
+    /// Returns the setting of the profile's job on the machine that the options name.
     pub fn of(options: &AdviseOptions, profile: &Profile) -> Result<Setting, Failure> {
         let ranks_per_node = options.ranks_per_node.unwrap_or(profile.most_on_a_node());
         let described = named_or_usual(options.machine.as_deref(), ranks_per_node)?;
@@ -59,7 +58,7 @@ impl Setting {
         Ok(Setting { machine, described, measured, ranks: profile.ranks(), nodes: profile.nodes.len() })
     }
 
-    /// Whether it is known where the ranks of the calls are, and what they cost.
+    /// Whether the calls have a price: the placement of their ranks is known, and so is what they cost.
     fn has_price(&self, kind: &Kind) -> bool {
         let is_placed = kind.size == self.ranks || self.nodes == 1;
         is_placed
@@ -69,7 +68,7 @@ impl Setting {
             && Measure::of(kind.collective) != Measure::Nothing
     }
 
-    /// The best algorithm for some calls: as it was measured, else as it is predicted; `None` if that is not known.
+    /// Returns the best algorithm for some calls: by measurement, otherwise by prediction; `None` if both are unknown.
     pub fn gain(&self, calls: &Calls) -> Result<Option<Gain>, Failure> {
         match self.measured.as_ref().and_then(|measured| measured.gain(calls)) {
             Some(gain) => Ok(Some(gain)),
@@ -102,7 +101,7 @@ impl Setting {
         }))
     }
 
-    /// What the calls take on so many times as many ranks, if each rank makes the same calls, by the default rules.
+    /// Returns the calls' times on `times` as many ranks, if each rank makes the same calls, by the default rules.
     pub fn grown(&self, calls: &[Calls], times: usize) -> Result<Grown, Failure> {
         let machine = self.machine.clone();
         let mut grown = Grown { ranks: self.ranks * times, before: 0.0, after: 0.0, unknown: 0.0, machine };
@@ -123,7 +122,7 @@ impl Setting {
         Ok(grown)
     }
 
-    /// Seconds of a call by what the default rules choose, if that has a price.
+    /// Returns the seconds of a call with the choice of the default rules; `None` if it has no price.
     fn price_by_default(&self, calls: &Calls, size: usize) -> Result<Option<f64>, Failure> {
         let collective = calls.kind.collective;
         if !self.has_price(calls.kind) {
@@ -136,7 +135,7 @@ impl Setting {
         Ok(found.first().map(|price| price.time()).filter(|time| time.is_finite() && *time > 0.0))
     }
 
-    /// What some candidates take for a call on so many ranks, the fastest first.
+    /// Returns the predictions of some candidates for a call on `size` ranks, the fastest first.
     fn prices(&self, candidates: &[Candidate], calls: &Calls, size: usize) -> Result<Vec<Price>, Failure> {
         let on = (size, &Graph::default());
         let found = prices(candidates, &self.described, on, calls.row.bytes_of_a_call(), |_| {});
@@ -144,14 +143,14 @@ impl Setting {
     }
 }
 
-/// The same calls on more ranks: seconds in which a rank moves data.
+/// The same calls on more ranks. Times are the seconds in which a rank moves data.
 pub struct Grown {
     ranks: usize,
     /// On the ranks of the profile.
     before: f64,
     /// On more ranks.
     after: f64,
-    /// Of calls without a price, on the ranks of the profile.
+    /// Calls without a price, on the ranks of the profile.
     unknown: f64,
     machine: String,
 }

@@ -1,26 +1,26 @@
-//! For whom the ranks wait.
+//! Finds the ranks for which the others wait.
 
 use rustcoll::report::profile::{Lateness, Profile};
 use std::collections::BTreeMap;
 use tuning::words::percent;
 
-/// A part of all waiting that is laid at one door.
+/// Advice blames a rank or a node only if the others wait for it for at least this part of all waiting.
 const MOST_OF_IT: f64 = 0.5;
 
 /// The ranks for which others waited.
 pub struct Blame<'a> {
     profile: &'a Profile,
-    /// Seconds of all ranks, by the rank for which they waited; of each kind of calls without the one in which they waited longest for it.
+    /// Seconds that all ranks waited, by the rank they waited for, without the longest wait in each kind of calls.
     waiting: BTreeMap<u32, f64>,
     sum: f64,
 }
 
 impl Blame<'_> {
-    /// Of all calls.
+    /// Sums the waiting of all calls.
     pub fn of(profile: &Profile) -> Blame<'_> {
         let mut waiting = BTreeMap::new();
         for row in profile.rows.values() {
-            // What was found of some calls stands for all.
+            // Lateness is known for some of the calls. Scale it to all of them.
             let Lateness { seconds, late, .. } = &row.lateness;
             let scale = row.all_seconds() / seconds.max(f64::MIN_POSITIVE);
             for (&rank, late) in late {
@@ -31,13 +31,13 @@ impl Blame<'_> {
         Blame { profile, waiting, sum }
     }
 
-    /// Which part of the waiting was for these ranks.
+    /// Returns the part of all waiting that was for these ranks.
     fn part(&self, ranks: &[u32]) -> f64 {
         let waiting: f64 = ranks.iter().filter_map(|rank| self.waiting.get(rank)).sum();
         waiting / self.sum.max(f64::MIN_POSITIVE)
     }
 
-    /// Which part of the waiting was for each rank, those with the most first.
+    /// Returns the part of all waiting that was for each rank, the largest first.
     pub fn by_rank(&self) -> Vec<(u32, f64)> {
         let mut parts: Vec<(u32, f64)> =
             self.waiting.keys().map(|&rank| (rank, self.part(&[rank]))).collect();
@@ -45,25 +45,25 @@ impl Blame<'_> {
         parts
     }
 
-    /// Which part of the waiting was for the ranks of each node, by their ranks.
+    /// Returns the part of all waiting that was for each node. Its ranks are the node's name.
     pub fn by_node(&self) -> Vec<(String, f64)> {
         let nodes = self.profile.nodes.values();
         nodes.map(|ranks| (rustcoll::report::ranges(ranks), self.part(ranks))).collect()
     }
 
-    /// The rank for which the others waited longest.
+    /// Returns the rank for which the others waited longest.
     fn worst(&self) -> Option<u32> {
         let longest = self.waiting.iter().max_by(|(_, one), (_, other)| one.total_cmp(other));
         longest.map(|(&rank, _)| rank)
     }
 
-    /// The node for whose ranks the others waited longest, by its ranks.
+    /// Returns the ranks of the node for which the others waited longest.
     fn worst_node(&self) -> Option<&[u32]> {
         let nodes = self.profile.nodes.values().map(Vec::as_slice);
         nodes.max_by(|one, other| self.part(one).total_cmp(&self.part(other)))
     }
 
-    /// What to do, if waiting takes that part of the time.
+    /// Returns what to do if waiting takes `part_of_job` of the time.
     pub fn advice(&self, part_of_job: String) -> String {
         let head =
             format!("Ranks wait for others for {part_of_job} of the time, which no algorithm changes.");

@@ -1,4 +1,4 @@
-//! What algorithms took when `rustcoll tune` measured them.
+//! The times that `rustcoll tune` measured.
 
 use super::Calls;
 use super::gain::Gain;
@@ -16,12 +16,12 @@ pub struct Measured {
     folder: String,
     /// By collective's name, ranks and bytes.
     cells: BTreeMap<(String, usize, usize), Vec<Tried>>,
-    /// Who was wrong or hung somewhere, by collective and contestant: they are never the best.
+    /// Collective and contestant that gave a wrong result or hung somewhere. They are never the best.
     wrong: BTreeSet<(String, String)>,
 }
 
 impl Measured {
-    /// Reads what `rustcoll tune --output FOLDER` measured.
+    /// Reads what `rustcoll tune --output FOLDER` measured. Fails if the folder has no such file.
     pub fn read(folder: &Path) -> Result<Measured, Failure> {
         let file = folder.join(MEASURED);
         let fault = |fault: String| Failure::Input(format!("{}: {fault}", file.display()));
@@ -58,7 +58,7 @@ impl Measured {
         }
     }
 
-    /// The fastest algorithm for some calls against the one that ran, if both were measured with up to twice or half as many bytes.
+    /// Returns the best algorithm for some calls against the one that ran, both measured with half to twice the bytes.
     pub fn gain(&self, calls: &Calls) -> Option<Gain> {
         let (collective, size) = (calls.kind.collective, calls.kind.size);
         let wanted = calls.row.bytes_of_a_call().max(1) as f64;
@@ -76,7 +76,7 @@ impl Measured {
             .iter()
             .filter(is_right)
             .filter_map(|tried| Some((candidate(collective, &tried.contestant)?, tried.median()?)))
-            // Advice names no calls of other collectives: they have no price.
+            // Advice names no algorithm that calls other collectives, because it has no price.
             .filter(|(candidate, _)| !candidate.algorithm.is_mock_up())
             .min_by(|(_, one), (_, other)| one.total_cmp(other))?;
         Some(Gain {
@@ -88,7 +88,7 @@ impl Measured {
     }
 }
 
-/// Whether this is what served the calls.
+/// Whether this contestant ran what served the calls.
 fn served(tried: &Tried, calls: &Calls) -> bool {
     let (name, radix) = (calls.served(), calls.told("radix"));
     let given = tried.contestant.parameters.iter().find(|(name, _)| name == Parameter::Radix.name());

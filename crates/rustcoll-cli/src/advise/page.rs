@@ -5,13 +5,12 @@ use crate::html;
 use crate::words::percent;
 use maud::{Markup, html};
 
-/// So many ranks for which others waited are listed.
+/// The page lists at most this many ranks for which others waited.
 const MOST_RANKS: usize = 64;
 
-/// Calls that take less than this part of the time of collectives are not listed.
+/// The page leaves out calls that take less than this part of the time of collectives.
 const LEAST: f64 = 0.001;
 
-/// The page.
 pub fn page(advice: &Advice) -> String {
     let Advice { sums, things, grown, .. } = advice;
     let [title, collectives] = advice.heading();
@@ -41,7 +40,7 @@ pub fn page(advice: &Advice) -> String {
     html::page(&title, &body)
 }
 
-/// A bar of parts of a whole.
+/// Draws a bar of parts of a whole.
 fn bar(parts: &[(&str, f64)], whole: f64) -> Markup {
     let width = |seconds: f64| format!("width: {:.2}%", 100.0 * seconds / whole.max(f64::MIN_POSITIVE));
     html! {
@@ -51,7 +50,7 @@ fn bar(parts: &[(&str, f64)], whole: f64) -> Markup {
     }
 }
 
-/// What the time of collectives is made of, of the whole job.
+/// Draws the parts of the time of collectives, to the scale of the whole job.
 fn parts(sums: &Sums) -> Markup {
     let parts = sums.parts();
     let drawn: Vec<_> = parts.iter().map(|Part { kind, seconds, .. }| (*kind, *seconds)).collect();
@@ -95,7 +94,7 @@ fn of_calls(calls: &Calls) -> [(&'static str, f64); 2] {
     [("waiting", calls.waiting.unwrap_or(0.0)), (moving, calls.moving())]
 }
 
-/// Parts of the waiting, by rank and by node.
+/// Draws the parts of the waiting, by rank and by node.
 fn late(advice: &Advice) -> Markup {
     let ranks = advice.blame.by_rank().into_iter().take(MOST_RANKS);
     let ranks: Vec<_> = ranks.map(|(rank, part)| (rank.to_string(), part)).collect();

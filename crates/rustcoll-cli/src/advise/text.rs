@@ -4,7 +4,6 @@ use super::{Advice, HEADINGS, LISTED, share};
 use crate::table;
 use std::io::{self, Write};
 
-/// Writes all of it.
 pub fn write(advice: &Advice, output: &mut impl Write) -> io::Result<()> {
     for line in advice.heading() {
         writeln!(output, "{line}")?;

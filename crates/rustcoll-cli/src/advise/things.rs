@@ -1,4 +1,4 @@
-//! What to do.
+//! Decides what to do about a job's collectives.
 
 use super::gain::{Gain, Setting};
 use super::late::Blame;
@@ -7,36 +7,35 @@ use crate::failure::Failure;
 use crate::words::percent;
 use rustcoll::report::{Kind, NO_SHARED_MEMORY_YET};
 
-/// So many things to do are named.
+/// Advice names at most this many things to do.
 const MOST_THINGS: usize = 3;
 
-/// A gain of this part of the job is worth a word.
+/// Advice names a gain only above this part of the job's time.
 const WORTH: f64 = 0.005;
 
-/// Waiting of this part of the time of collectives is worth a word.
+/// Advice names waiting only above this part of the time of collectives.
 const LATE: f64 = 0.2;
 
 /// If collectives take less of the job than this, no change of them can matter.
 const MATTERS: f64 = 0.02;
 
-/// A thing to do.
+/// One thing to do.
 pub struct Thing {
-    /// How many seconds of the mean rank it saves.
+    /// Seconds of the mean rank that it saves.
     seconds: f64,
-    /// In words.
     pub text: String,
-    /// A line to copy.
+    /// A line that the user can copy.
     pub line: Option<String>,
 }
 
 impl Thing {
-    /// There is nothing to do.
+    /// Returns the advice to do nothing.
     fn nothing(why: &str) -> Vec<Thing> {
         vec![Thing { seconds: 0.0, text: format!("Nothing: {why}"), line: None }]
     }
 }
 
-/// What to do, what saves most first, for the profile of this name.
+/// Returns what to do for the profile `name`. The thing that saves most comes first.
 pub fn things(
     calls: &[Calls],
     blame: &Blame,
@@ -78,7 +77,7 @@ pub fn things(
     })
 }
 
-/// For the rest of the calls, which take that part of the time.
+/// Returns the advice to measure the rest of the calls, which take `part` of the time.
 fn measure(name: &str, part: String) -> Thing {
     let text = format!(
         "Calls that move data for {part} of the time have no better algorithm by the prediction. Measure whether that is so on your machine:"
@@ -86,7 +85,7 @@ fn measure(name: &str, part: String) -> Thing {
     Thing { seconds: 0.0, text, line: Some(format!("rustcoll tune --profile {name} --output tuned")) }
 }
 
-/// Whether a rule that somebody wrote made the decision, FILE:LINE, not a default rule or what was tried.
+/// Whether a rule of a user's file decided, FILE:LINE. Otherwise a default rule or a trial decided.
 fn is_of_a_file(decided: &str) -> bool {
     let place = decided.split(", ").next().unwrap_or_default();
     let line = place.rsplit_once(':').filter(|(file, _)| *file != "default").map(|(_, line)| line);
@@ -94,7 +93,7 @@ fn is_of_a_file(decided: &str) -> bool {
 }
 
 impl Gain {
-    /// Seconds of the mean rank that it saves.
+    /// Returns the seconds of the mean rank that the better algorithm saves.
     fn seconds(&self, calls: &Calls) -> f64 {
         calls.moving() * (1.0 - self.ratio)
     }
@@ -121,7 +120,7 @@ impl Gain {
         Thing { seconds, text, line: Some(self.line(calls.kind)) }
     }
 
-    /// What to start the job with.
+    /// Returns the command line that starts the job with the better algorithm.
     fn line(&self, kind: &Kind) -> String {
         let Kind { collective, size, bytes_from, .. } = kind;
         let to = (2 * bytes_from).saturating_sub(1);

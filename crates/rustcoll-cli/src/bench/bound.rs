@@ -1,15 +1,15 @@
-//! How fast a collective can be on a machine where a message of n bytes takes alpha + n beta (Hockney's model), by the best
-//! algorithm that is known.
+//! How fast a collective can be, with the best algorithm that is known, on a machine where a message of n bytes
+//! takes alpha + n beta (Hockney's model).
 
 use super::cells::Cells;
 use super::plan::Experiment;
 use measurements::{Operation, Series};
 use rustcoll::algorithms::Collective;
 
-/// From so many ranks alpha and beta are found.
+/// Alpha and beta come from this many ranks.
 pub const PAIR: usize = 2;
 
-/// The formulas, for the report.
+/// The formulas of [`Hockney::bound`], for the report.
 pub const FORMULAS: &str = "\
 - bcast: the least of q (alpha + n beta), by a tree; 2 q alpha + 2 n beta (p − 1) / p, by scatter and allgather; and
   (sqrt((q − 1) alpha) + sqrt(n beta))², by pipelining with the best number of segments.
@@ -17,17 +17,17 @@ pub const FORMULAS: &str = "\
   allgather.
 ";
 
-/// What a message costs, in seconds.
+/// The cost of a message, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hockney {
-    /// However short it is.
+    /// For each message, however short.
     pub alpha: f64,
     /// For each byte.
     pub beta: f64,
 }
 
 impl Hockney {
-    /// From the broadcasts of two ranks, which are a message each: the fewest bytes and the most that were measured.
+    /// Returns alpha and beta from the broadcasts of two ranks, one message each, with the fewest and the most bytes.
     pub fn found_in(cells: &Cells, contestant: &str) -> Option<Hockney> {
         let time = |bytes| {
             let cell = cells.find(Collective::Bcast.name(), PAIR, bytes)?;
@@ -43,7 +43,7 @@ impl Hockney {
         (beta > 0.0 && hockney.alpha > 0.0).then_some(hockney)
     }
 
-    /// The least time of a collective in seconds; `None` for those whose bound is not known here.
+    /// Returns the least time of a collective in seconds; `None` if its bound is not known here.
     pub fn bound(self, collective: Collective, ranks: usize, bytes: usize) -> Option<f64> {
         let rounds = f64::from(usize::BITS - (ranks - 1).leading_zeros());
         let (alpha, data) = (self.alpha, bytes as f64 * self.beta);
@@ -60,7 +60,7 @@ impl Hockney {
     }
 }
 
-/// Fails unless an experiment says how fast messages are, and has bounds to compare with.
+/// Fails unless an experiment has the broadcasts that give alpha and beta, and only collectives with a bound.
 pub fn check(experiment: &Experiment, series: &[&Series]) -> Result<(), String> {
     let broadcast = Operation::blocking(Collective::Bcast);
     let broadcasts = series.iter().find(|series| series.operation == broadcast);

@@ -1,10 +1,10 @@
-//! What was measured, cell by cell.
+//! The measured times, cell by cell.
 
 use super::Race;
 use measurements::{Contestant, Measurement};
 use tuning::statistics::{Summary, median};
 
-/// A collective on some ranks with some bytes, and who called it.
+/// The measurements of a collective on some ranks with some bytes.
 #[derive(Clone, Debug)]
 pub struct Cell {
     pub collective: String,
@@ -15,13 +15,13 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A contestant's median and spread in seconds, over all launches.
+    /// Returns a contestant's median and spread in seconds, over all launches.
     pub fn summary(&self, contestant: &str) -> Option<Summary> {
         let launches = self.launches(contestant);
         (!launches.is_empty()).then(|| Summary::of_launches(&launches))
     }
 
-    /// A contestant's times in seconds, in each launch in which it was measured.
+    /// Returns a contestant's times in seconds, in each launch in which it was measured.
     pub fn launches(&self, contestant: &str) -> Vec<Vec<f64>> {
         let seconds = |own: &Measurement| own.nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
         self.of(contestant).map(seconds).collect()
@@ -36,16 +36,16 @@ impl Cell {
         all.filter(move |other| *other != contestant)
     }
 
-    /// How a contestant's median compares with the best of all others.
+    /// Returns a contestant's median divided by the best median of the others.
     pub fn ratio(&self, contestant: &str) -> Option<f64> {
         let summaries = self.others(contestant).filter_map(|other| self.summary(other));
         let best = summaries.map(|summary| summary.median);
         Some(self.summary(contestant)?.median / best.reduce(f64::min)?)
     }
 
-    /// How much of the time of a contestant's call is hidden behind computing, in percent: what OSU's benchmarks call overlap,
-    /// 100 (1 - (t - c) / c) where ranks compute for c, as long as the call takes without, and all take t. `None` where they do not
-    /// compute.
+    /// Returns how much of the time of a contestant's call is hidden behind computing, in percent. OSU's
+    /// benchmarks call this overlap: 100 (1 - (t - c) / c). Ranks compute for c, the time of the call alone,
+    /// and call and computing together take t. `None` if ranks do not compute.
     pub fn overlap(&self, contestant: &str) -> Option<f64> {
         let of_launch = |own: &Measurement| {
             let times: Vec<f64> = own.nanoseconds.iter().map(|&time| time as f64).collect();
@@ -57,19 +57,19 @@ impl Cell {
         (!overlaps.is_empty()).then(|| median(&overlaps))
     }
 
-    /// The greatest overlap of all others.
+    /// Returns the greatest overlap of the other contestants.
     pub fn best_other_overlap(&self, contestant: &str) -> Option<f64> {
         self.others(contestant).filter_map(|other| self.overlap(other)).reduce(f64::max)
     }
 
-    /// The same cell with some of its launches.
+    /// Returns the cell with only the wanted launches.
     pub fn of_launches(&self, is_wanted: impl Fn(usize) -> bool) -> Cell {
         let mut own = self.clone();
         own.measurements.retain(|measurement| is_wanted(measurement.launch));
         own
     }
 
-    /// What ran for a contestant.
+    /// Returns the name of what ran for a contestant.
     pub fn ran(&self, contestant: &str) -> Option<&str> {
         Some(&self.of(contestant).next()?.ran)
     }
@@ -85,7 +85,7 @@ impl Cell {
 pub struct Cells(pub Vec<Cell>);
 
 impl Cells {
-    /// Adds times; those of the same contestant in the same cell and launch are replaced.
+    /// Adds times. They replace earlier times of the same contestant, cell and launch.
     pub fn add(&mut self, measurement: Measurement) {
         let Measurement { collective, ranks, bytes, .. } = &measurement;
         let known = self
@@ -107,13 +107,13 @@ impl Cells {
         }
     }
 
-    /// The cell of a collective, if anybody was measured in it.
+    /// Returns the cell of a collective, if any contestant was measured in it.
     pub fn find(&self, collective: &str, ranks: usize, bytes: usize) -> Option<&Cell> {
         let wanted = (collective, ranks, bytes);
         self.0.iter().find(|cell| (&cell.collective[..], cell.ranks, cell.bytes) == wanted)
     }
 
-    /// What is left of a race's launch: the cells in which not all contestants were measured. `None` if nothing is.
+    /// Returns the cells of a race's launch that lack some contestant; `None` if there are none.
     pub fn left(&self, race: &Race, launch: usize) -> Option<Race> {
         race.only(|heat, bytes| match self.find(&heat.series.name(), race.ranks, bytes) {
             Some(cell) => {
@@ -153,7 +153,7 @@ mod tests {
             ["a", "b", "c", "d"].map(|name| cells.0[0].ratio(name)),
             [Some(0.5), Some(2.0), Some(4.0), None]
         );
-        // What is measured again counts alone.
+        // A new measurement replaces the old one.
         cells.add(measurement("b", &[10]));
         assert_eq!(cells.0[0].ratio("a"), Some(2.0));
     }

@@ -1,4 +1,4 @@
-//! How long jobs take, roughly: a cell until its time is over, or until each contestant has called often enough.
+//! Estimates how long jobs take. A cell ends when its time is over, or when each contestant has called often enough.
 
 use super::Race;
 use super::plan::{Experiment, Plan};
@@ -11,36 +11,36 @@ use Collective::*;
 /// Seconds from the start of a job until its first call and from its last call to its end.
 const JOB: f64 = 2.0;
 
-/// Seconds for each rank to make a communicator, in a network as slow as the emulated ones and on one node.
+/// Seconds in which each rank makes a communicator, in a network as slow as the emulated ones and on one node.
 const COMMUNICATOR_IN_NETWORK: f64 = 0.01;
 const COMMUNICATOR_ON_NODE: f64 = 0.001;
 
-/// Seconds in which ranks agree on a start.
+/// Seconds in which ranks agree on a common start.
 const AGREEMENT: f64 = 0.015;
 
-/// On one node: seconds that each rank takes for a call, and for a byte, where ranks share processors.
+/// On one node, where ranks share processors: seconds of each rank for a call, and for a byte.
 const CALL_ON_NODE: f64 = 20e-6;
 const BYTE_ON_NODE: f64 = 0.3e-9;
 
 /// How many messages of a call follow each other.
 const ROUNDS: f64 = 6.0;
 
-/// The part of an experiment's cells that is measured once more where that is asked for.
+/// The part of an experiment's cells that is measured once more, if the experiment asks for it.
 const AGAIN: f64 = 0.25;
 
-/// Seconds that a plan takes.
+/// Returns the seconds that a plan takes.
 pub fn of_plan(plan: &Plan) -> Result<f64, String> {
     plan.experiments.iter().map(|experiment| of_experiment(plan, experiment)).sum()
 }
 
-/// Seconds that an experiment takes.
+/// Returns the seconds that an experiment takes.
 pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> Result<f64, String> {
     let launches = experiment.launches as f64 + if experiment.twice { AGAIN } else { 0.0 };
     let races = plan.races(experiment)?;
     Ok(launches * races.iter().map(|race| of_race(plan, experiment, race)).sum::<f64>())
 }
 
-/// Seconds that one job takes.
+/// Returns the seconds that one job takes.
 pub fn of_race(plan: &Plan, experiment: &Experiment, race: &Race) -> f64 {
     let contestants = race.contestants.len() as f64;
     let communicator =
@@ -60,12 +60,12 @@ fn of_cell(plan: &Plan, experiment: &Experiment, contestants: f64, call: f64, ov
     let repetition = contestants * (call + if experiment.hot { 0.0 } else { AGREEMENT });
     let budget = plan.budget as f64 * 1e-3;
     let time = budget.clamp(f64::from(at_least) * repetition, f64::from(at_most) * repetition);
-    // With computing, a call takes twice as long; and each contestant is checked.
+    // With computing, a call takes twice as long. One more call of each contestant checks its result.
     contestants * call
         + if overlaps { time + (2.0 * f64::from(at_least) * repetition).max(time) } else { time }
 }
 
-/// Seconds that a call takes by an algorithm that is not the best.
+/// Returns the seconds that a call takes with an algorithm that is not the best.
 fn of_call(experiment: &Experiment, ranks: usize, operation: Operation, bytes: usize) -> f64 {
     let moved = traffic(operation, ranks) * bytes as f64;
     match &experiment.network {
@@ -80,7 +80,7 @@ fn of_call(experiment: &Experiment, ranks: usize, operation: Operation, bytes: u
     }
 }
 
-/// How many times its bytes the busiest rank of a call sends or receives.
+/// Returns how many times the call's bytes the busiest rank sends or receives.
 fn traffic(Operation { collective, shape, .. }: Operation, ranks: usize) -> f64 {
     let others = (ranks - 1) as f64;
     match (collective, shape) {

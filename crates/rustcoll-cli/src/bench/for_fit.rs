@@ -1,4 +1,4 @@
-//! `rustcoll bench --for-fit`: the times from which `rustcoll fit` finds a machine, in one job for each placement of ranks.
+//! `rustcoll bench --for-fit`: measures the times for `rustcoll fit`, in one job for each placement of ranks.
 
 pub mod calls;
 
@@ -20,10 +20,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use tuning::contestant;
 
-/// A launcher that places ranks has one of these.
+/// A launcher that places ranks has one of these words.
 const PLACING: [&str; 2] = ["{ranks_per_host}", "{hosts}"];
 
-/// Measures, prints what came of it, and writes the file after each job.
+/// Measures, prints the results, and writes the file after each job.
 pub fn run(options: &BenchOptions, file: &Path, output: &mut impl Write) -> Result<Outcome, Failure> {
     let Race { ranks, ranks_per_host, .. } =
         Race::new(options.ranks, ranks_per_host(options), Vec::new(), Vec::new()).map_err(Failure::Usage)?;
@@ -51,7 +51,7 @@ pub fn run(options: &BenchOptions, file: &Path, output: &mut impl Write) -> Resu
     Ok(outcome)
 }
 
-/// Fails if jobs with different numbers of ranks on a host are needed, and the launcher starts all of them in the same way.
+/// Fails if jobs need different numbers of ranks on a host, but the launcher starts all of them in the same way.
 fn check_launcher(options: &LaunchOptions, jobs: &BTreeMap<Placement, Vec<Calls>>) -> Result<(), Failure> {
     let launcher = &options.launcher;
     let is_placing = PLACING.iter().any(|word| launcher.contains(word));
@@ -64,8 +64,8 @@ fn check_launcher(options: &LaunchOptions, jobs: &BTreeMap<Placement, Vec<Calls>
     )))
 }
 
-/// Measures in one job: what it measured, what its MPI calls itself, and whether nothing is missing. Fails if it cannot be started, or its
-/// ranks are not where they are to be.
+/// Runs one job. Returns its measurements, the name of its MPI library, and whether nothing is missing. Fails
+/// if the job does not start, or if its ranks are not where `placement` wants them.
 fn measure(
     launcher: &Launcher,
     placement: Placement,
@@ -94,7 +94,7 @@ fn race(Placement { ranks, ranks_per_host }: Placement, calls: &[Calls]) -> Race
     Race { ranks, ranks_per_host, heats: calls.iter().map(heat).collect(), contestants: Vec::new() }
 }
 
-/// Adds what is measured if the ranks are where they are to be.
+/// Adds measurements, if the job's ranks are where `placement` wants them.
 struct Placed<'cells> {
     adding: Adding<'cells>,
     placement: Placement,
@@ -113,7 +113,7 @@ impl Hearer for Placed<'_> {
     }
 }
 
-/// The median of each cell that was measured.
+/// Returns a row with the median of each cell that was measured.
 fn rows_of(calls: &Calls, placement: Placement, cells: &Cells) -> Vec<Row> {
     let candidate = calls.candidate();
     let name = contestant(&candidate).to_string();
@@ -124,7 +124,7 @@ fn rows_of(calls: &Calls, placement: Placement, cells: &Cells) -> Vec<Row> {
     calls.bytes.iter().filter_map(row).collect()
 }
 
-/// Says how the times were measured.
+/// Returns a comment that says how the times were measured.
 fn head(options: &BenchOptions, library: &str) -> String {
     let parameters = options.launch.mca.iter().map(|(name, value)| format!(" --mca {name}={value}"));
     let launched = [options.launch.launcher.clone()].into_iter().chain(parameters).collect::<String>();

@@ -1,4 +1,4 @@
-//! One job, from its start to its end, whatever that is.
+//! Runs one job, and says how it ended.
 
 use super::Race;
 use super::launcher::Launcher;
@@ -12,59 +12,59 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a job that is ended may take to clean up.
+/// How long a job may take to clean up after it is asked to end.
 const CLEANING_UP: Duration = Duration::from_secs(10);
 
-/// How long to wait for the next message of a job that has ended.
+/// How long to wait for each further message of a job that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-/// So many of the last lines of a job's messages are shown.
+/// Errors show at most this many of the last lines of a job's messages.
 const MOST_SHOWN: usize = 40;
 
-/// How often it is asked whether a job is to go on.
+/// How often the hearer is asked whether the job should go on.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How a job ended.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// Why it could not be started.
+    /// Why the job could not start.
     pub not_started: Option<String>,
-    /// What the MPI library calls itself.
+    /// The MPI library's own description of itself.
     pub library: Option<String>,
-    /// Who was not measured, and why. A job with faults goes on, and ends as one that failed.
+    /// Contestants that were not measured, and why. A job with faults goes on, and then ends as a failed one.
     pub faults: Vec<Fault>,
-    /// Why not everybody was called.
+    /// Why some contestants were not called.
     pub trouble: Option<String>,
-    /// Whether it had another number of ranks than it was to have.
+    /// Whether the job has another number of ranks than planned.
     pub has_other_ranks: bool,
 }
 
 impl Ended {
-    /// All that went wrong on so many ranks.
+    /// Returns all that went wrong in a job of this many ranks.
     pub fn complaints(&self, ranks: usize) -> Vec<String> {
         let faults = self.faults.iter().map(|fault| told(fault, ranks));
         faults.chain(self.trouble.clone()).collect()
     }
 }
 
-/// A fault in a line.
+/// Returns a fault as a line.
 pub fn told(fault: &Fault, ranks: usize) -> String {
     let Fault { collective, bytes, contestant, message, .. } = fault;
     format!("{collective} on {ranks} ranks, {bytes} bytes: {contestant}: {message}")
 }
 
-/// Who hears what a job says.
+/// Receives what a job prints.
 pub trait Hearer {
-    /// A line came, and this part of the results is there. Returns whether the job is to go on.
+    /// Receives a line, and the part of the results that has come. Returns whether the job should go on.
     fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()>;
 
-    /// Whether the job is to go on; asked several times a second.
+    /// Whether the job should go on. Asked several times a second.
     fn wants_more(&self) -> bool {
         true
     }
 }
 
-/// Runs a job, hands on what it says as it comes, and ends it if nothing comes for too long or nobody wants more.
+/// Runs a job, and passes on its lines as they come. Ends it if no line comes for too long, or the hearer stops it.
 pub fn run(launcher: &Launcher, race: &Race, hearer: &mut impl Hearer) -> Ended {
     let mut command = launcher.command(race);
     let mut ended = Ended::default();
@@ -158,11 +158,11 @@ impl Ended {
     }
 }
 
-/// The lines of a stream as they come.
+/// Returns the lines of a stream as they come.
 fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
-        // Whoever is not asked any more need not read on.
+        // Stop reading when the receiver is gone.
         let _ = BufReader::new(stream)
             .split(b'\n')
             .map_while(Result::ok)
@@ -171,9 +171,9 @@ fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// Asks a job to end, and makes it end if it does not.
+/// Asks a job to end, and kills it if it does not.
 fn end(child: &mut Child) -> Option<ExitStatus> {
-    // A launcher that is ended at once would leave the ranks behind.
+    // A launcher that is killed at once would leave the ranks behind.
     let _ = kill_process(Pid::from_child(child), Signal::TERM);
     let begin = Instant::now();
     while begin.elapsed() < CLEANING_UP {

@@ -1,9 +1,9 @@
-//! An emulated cluster, started and ended by the commands that a plan names.
+//! An emulated cluster. Commands of the plan start and end it.
 
 use super::plan::{LabCommands, Network};
 use std::process::{Command, Stdio};
 
-/// A cluster that may be up; it is ended when this is dropped.
+/// A cluster that may be up. Dropping the value ends the cluster.
 #[derive(Debug)]
 pub struct Lab<'plan> {
     commands: &'plan LabCommands,
@@ -12,12 +12,12 @@ pub struct Lab<'plan> {
 }
 
 impl<'plan> Lab<'plan> {
-    /// Nothing is started yet.
+    /// Returns a lab whose cluster is not started yet.
     pub fn new(commands: &'plan LabCommands, hosts: usize) -> Self {
         Lab { commands, hosts, network: None }
     }
 
-    /// Makes the network what an experiment needs.
+    /// Gives the cluster the network that an experiment needs. Starts the cluster if it is not up.
     pub fn prepare(&mut self, network: &Network) -> Result<(), String> {
         if self.network.as_ref() == Some(network) {
             return Ok(());

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Over-subscribes, so that any number of ranks runs anywhere.
+/// Over-subscribes processors, so that any number of ranks runs anywhere.
 pub const DEFAULT_LAUNCHER: &str = "mpirun --oversubscribe --bind-to none -n {ranks}";
 
 const PROGRAM: &str = "measure";
-/// From the folder of this command.
+/// Relative to the folder of this command.
 const INSTALLED: &str = "../libexec/rustcoll";
 const PLUGIN: &str = "mca_coll_rustcoll.so";
 
-/// What the contestants need, and what they and Open MPI itself are made of.
+/// The `coll` components that the contestants and Open MPI itself need.
 const COMPONENTS: [&str; 8] = ["rustcoll", "tuned", "han", "sm", "basic", "libnbc", "self", "inter"];
 
 /// Starts jobs.
@@ -28,14 +28,14 @@ pub struct Launcher {
     program: PathBuf,
     plugins: Option<PathBuf>,
     parameters: Vec<(String, String)>,
-    /// What the measuring program is told of repetitions.
+    /// Options of the measuring program about repetitions.
     repetitions: Vec<String>,
-    /// After so long without a result a job is ended.
+    /// A job without a result for this long is ended.
     pub patience: Duration,
 }
 
 impl Launcher {
-    /// Fails if the template makes no sense or something is missing.
+    /// Fails if the template makes no sense, or if the measuring program or the plug-in is missing.
     pub fn new(options: &LaunchOptions, repetitions: Vec<String>) -> Result<Launcher, Failure> {
         let refuse = |reason: &str| Failure::Usage(format!("--launcher `{}`: {reason}", options.launcher));
         let words =
@@ -53,12 +53,12 @@ impl Launcher {
         })
     }
 
-    /// The same with other words about repetitions.
+    /// Returns the launcher with other options about repetitions.
     pub fn repeating(&self, repetitions: Vec<String>) -> Launcher {
         Launcher { repetitions, ..self.clone() }
     }
 
-    /// What starts a job.
+    /// Returns the command that starts a job.
     pub fn command(&self, race: &Race) -> Command {
         let parameters = self.all_parameters(race);
         let mut words = self.words.clone();
@@ -80,7 +80,7 @@ impl Launcher {
         if in_environment {
             command.envs(parameters.iter().map(|(name, value)| (format!("OMPI_MCA_{name}"), value)));
         }
-        // Containers and test machines run everything as root; it means nothing for others.
+        // Containers and test machines run everything as root. For other users these variables mean nothing.
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         command
     }
@@ -96,7 +96,7 @@ impl Launcher {
         words
     }
 
-    /// Those that are asked for go before those that are needed, and so does the environment.
+    /// Returns all parameters. Those of the user and of the environment override those that the job needs.
     fn all_parameters(&self, race: &Race) -> Vec<(String, String)> {
         let mut all = self.parameters.clone();
         for (name, value) in self.needed(race) {
@@ -118,7 +118,7 @@ impl Launcher {
         let known = components.clone();
         let mut place = 0..;
         components.retain(|component| known.iter().position(|other| other == component) == place.next());
-        // With a low priority it serves no communicator of another component's making.
+        // With a low priority, rustcoll serves no communicator that another component makes.
         let mut needed = vec![("coll", components.join(",")), ("coll_rustcoll_priority", "1".into())];
         let asks_tuned = |contestant: &Contestant| {
             let has_algorithm = contestant.algorithm.is_some() && contestant.mock_up().is_none();
@@ -144,19 +144,19 @@ fn filled(word: &str, race: &Race) -> String {
     numbers.iter().fold(word.to_owned(), |word, (name, number)| word.replace(name, &number.to_string()))
 }
 
-/// The folder of this command.
+/// Returns the folder of this command.
 fn own_folder() -> Option<PathBuf> {
     Some(env::current_exe().ok()?.parent()?.to_owned())
 }
 
-/// Where `make install` puts the measuring program, or beside this command, as `make` leaves it.
+/// Returns the measuring program: where `make install` puts it, or beside this command, where `make` leaves it.
 fn own_program() -> Option<PathBuf> {
     let folder = own_folder()?;
     let installed = folder.join(INSTALLED).join(PROGRAM);
     Some(if installed.exists() { installed } else { folder.join(PROGRAM) })
 }
 
-/// The parameter by which jobs get rule files, wherever they run.
+/// Returns the parameter that names rule files. Paths are absolute, as jobs run in any folder.
 pub fn rules_parameter(files: &[PathBuf]) -> Result<(String, String), Failure> {
     let absolute = |file: &PathBuf| match file.canonicalize() {
         Ok(path) => Ok(path.display().to_string()),
@@ -188,7 +188,7 @@ fn plugins(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
-/// A folder before those where Open MPI looks; it alone would hide Open MPI's other plug-ins.
+/// Returns `folder` before Open MPI's own folders. `folder` alone would hide Open MPI's other plug-ins.
 fn component_path(folder: &Path) -> String {
     let asked = Command::new("ompi_info").args(["--path", "pkglibdir", "--parsable"]).output();
     let answer = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

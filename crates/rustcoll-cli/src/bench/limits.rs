@@ -1,4 +1,4 @@
-//! Which limits of a plan hold.
+//! Checks the limits of a plan.
 
 use super::bound::{Hockney, PAIR};
 use super::cells::{Cell, Cells};
@@ -6,17 +6,17 @@ use super::plan::{Against, Experiment, Limit, Plan, ReportedCell};
 use rustcoll::selection::quantity;
 use tuning::statistics::geometric_mean;
 
-/// A measured cell: where, how the first contestant compares with the best of the others or the bound, and what ran for it.
+/// A measured cell: its place, the first contestant's ratio to the best of the others or to the bound, and what ran.
 #[derive(Clone, Debug)]
 pub struct Ratio<'plan> {
     pub place: ReportedCell<'plan>,
     pub ratio: f64,
-    /// How much of the first contestant's call computing hides, and of the best of the others, in percent; where ranks compute.
+    /// Overlap of the first contestant, and of the best of the others, in percent; none if ranks do not compute.
     pub overlap: Option<[f64; 2]>,
     pub ran: String,
 }
 
-/// All cells of an experiment that were measured, collective by collective.
+/// Returns all measured cells of an experiment, collective by collective.
 pub fn ratios<'plan>(
     plan: &Plan,
     experiment: &'plan Experiment,
@@ -53,15 +53,15 @@ pub fn ratios<'plan>(
     Ok(ratios)
 }
 
-/// How a contestant compares with the best of the others: in the launches that all cells have, or in the one in which the cell was
-/// measured again, if this is less.
+/// Returns a contestant's ratio to the best of the others. The lesser one counts: that of the launches that
+/// all cells have, or that of the launch in which the cell was measured again.
 fn lesser_ratio(cell: &Cell, contestant: &str, launches: usize) -> Option<f64> {
     let first = cell.of_launches(|launch| launch < launches).ratio(contestant);
     let again = cell.of_launches(|launch| launch >= launches).ratio(contestant);
     first.into_iter().chain(again).reduce(f64::min)
 }
 
-/// The cells of each collective and form, by its name, in the order in which they come.
+/// Returns the cells of each collective and form, by its name, in the order in which they come.
 pub fn by_name<'ratios, 'plan>(ratios: &'ratios [Ratio<'plan>]) -> Vec<(String, Vec<&'ratios Ratio<'plan>>)> {
     let mut all: Vec<(String, Vec<&Ratio>)> = Vec::new();
     for ratio in ratios {
@@ -75,14 +75,14 @@ pub fn by_name<'ratios, 'plan>(ratios: &'ratios [Ratio<'plan>]) -> Vec<(String, 
 }
 
 impl Limit {
-    /// Whether a cell of which the limit speaks is beyond it.
+    /// Whether a cell to which the limit applies exceeds the limit.
     fn is_exceeded_by(&self, cell: &Ratio) -> bool {
         self.each.is_some_and(|most| cell.ratio > most)
             || self.algorithm.as_ref().is_some_and(|algorithm| *algorithm != cell.ran)
     }
 }
 
-/// The cells of an experiment that are beyond one of its limits.
+/// Returns the cells of an experiment that exceed one of its limits.
 pub fn beyond<'plan>(
     plan: &Plan,
     experiment: &'plan Experiment,
@@ -96,23 +96,23 @@ pub fn beyond<'plan>(
     Ok(all.iter().filter(|ratio| is_beyond(ratio)).map(|ratio| ratio.place).collect())
 }
 
-/// What came of a limit.
+/// The result of checking a limit.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// Of how many cells it speaks.
+    /// Number of cells to which the limit applies.
     pub cells: usize,
     /// The largest ratio.
     pub worst: Option<f64>,
-    /// The geometric mean.
+    /// The geometric mean of the ratios.
     pub mean: Option<f64>,
-    /// The cells that are beyond it, each with the reason if that is known.
+    /// The cells that exceed the limit, each with the plan's reason for it, if there is one.
     pub beyond: Vec<(String, Option<String>)>,
-    /// Whether the mean is below its own limit, if there is one.
+    /// Whether the mean is within its own limit, if there is one.
     pub mean_holds: bool,
 }
 
 impl Verdict {
-    /// Looks at the cells of which a limit speaks.
+    /// Checks the cells to which a limit applies.
     pub fn of(limit: &Limit, ratios: &[Ratio], plan: &Plan) -> Verdict {
         let cells: Vec<&Ratio> = ratios.iter().filter(|ratio| limit.cells.contains(ratio.place)).collect();
         let mean = geometric_mean(cells.iter().map(|cell| cell.ratio));

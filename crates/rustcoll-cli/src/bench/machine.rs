@@ -1,9 +1,9 @@
-//! What is said of the machine that measured.
+//! Describes the machine that measured.
 
 use std::fs;
 use std::thread;
 
-/// Processors, kernel and MPI libraries: those that were noted before on the same machine, and one more.
+/// Returns processors, kernel and MPI libraries: those that `noted` has for the same machine, and `library`.
 pub fn described(noted: Option<&str>, library: &str) -> String {
     let machine = without_library();
     let noted = noted.filter(|noted| noted.starts_with(&machine)).unwrap_or(&machine);
@@ -15,7 +15,7 @@ pub fn described(noted: Option<&str>, library: &str) -> String {
     }
 }
 
-/// Processors and kernel.
+/// Returns processors and kernel.
 pub fn without_library() -> String {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let cpu = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| model(&text));
@@ -24,7 +24,7 @@ pub fn without_library() -> String {
     format!("{processors} processors{cpu}; Linux {}", kernel.trim())
 }
 
-/// A library's name and version; the machine on which it was built comes after a comma, and other things in further lines.
+/// Returns a library's name and version. In `library`, the build machine follows after a comma, the rest on new lines.
 fn in_short(library: &str) -> String {
     let line = library.split(['\n', ',']).next().unwrap_or_default();
     line.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! MPIs other than Open MPI as contestants: each has jobs of its own, which take turns with those of the components.
+//! Other MPIs than Open MPI as contestants. Each has its own jobs, which take turns with those of the components.
 
 use super::Race;
 use super::plan::Experiment;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How an MPI's jobs are started.
+/// How to start an MPI's jobs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OtherMpi {
@@ -20,10 +20,10 @@ pub struct OtherMpi {
 /// Other MPIs by the names under which they are contestants.
 pub type OtherMpis = BTreeMap<String, OtherMpi>;
 
-/// A job, and the other MPI that carries it out, if it is one.
+/// A job, and the other MPI that runs it; none for Open MPI.
 pub type Part<'plan> = (Option<(&'plan str, &'plan OtherMpi)>, Race);
 
-/// The jobs of a race: first that of the components, then those of other MPIs.
+/// Returns the jobs of a race: first that of the components, then those of other MPIs.
 pub fn parts<'plan>(race: &Race, mpis: &'plan OtherMpis) -> Vec<Part<'plan>> {
     let of = |is_one: &dyn Fn(&Contestant) -> bool| {
         let contestants = race.contestants.iter().filter(|contestant| is_one(contestant)).cloned().collect();
@@ -36,7 +36,7 @@ pub fn parts<'plan>(race: &Race, mpis: &'plan OtherMpis) -> Vec<Part<'plan>> {
     [(None, own)].into_iter().chain(others).filter(|(_, race)| !race.contestants.is_empty()).collect()
 }
 
-/// Fails if an experiment asks of other MPIs what they cannot do.
+/// Fails if an experiment needs something that other MPIs cannot do.
 pub fn check(experiment: &Experiment, contestants: &[Contestant], mpis: &OtherMpis) -> Result<(), String> {
     for (place, contestant) in contestants.iter().enumerate() {
         let name = &contestant.component;

@@ -1,4 +1,4 @@
-//! The table with which a report begins: what a collective takes in each form and place.
+//! The first table of a report: the ratios of each collective, by form and place.
 
 use super::limits::Ratio;
 use measurements::{Form, Operation, Shape};
@@ -6,10 +6,10 @@ use rustcoll::algorithms::Collective;
 use std::fmt::Write;
 use tuning::statistics::geometric_mean;
 
-/// What is above this stands out.
+/// The table prints greater ratios in bold.
 const SLOW: f64 = 1.1;
 
-/// What a column is about. Counts of all kinds, and neighbours of all kinds, are in one column.
+/// The subject of a column. Counts of all kinds share a column, and so do neighbours of all kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     OneGroup(Form),
@@ -37,10 +37,10 @@ impl Kind {
     }
 }
 
-/// A cell that was measured, and the place where.
+/// The place of a measured cell, and the cell.
 pub type Placed<'ratios> = (&'ratios str, &'ratios Ratio<'ratios>);
 
-/// A row for each collective, a column for each form and place: the geometric mean, and the worst cell below it.
+/// Returns a row for each collective, a column for each form and place: the geometric mean, and below it the worst.
 pub fn table(all: &[Placed]) -> String {
     let mut places: Vec<&str> = Vec::new();
     for (place, _) in all {
@@ -82,7 +82,7 @@ pub fn table(all: &[Placed]) -> String {
     text
 }
 
-/// Of the cells of one row and column: the mean, and the worst below it.
+/// Returns the mean of the cells of one row and column, and below it the worst.
 fn summary(ratios: &[&Ratio]) -> String {
     let overlaps: Vec<[f64; 2]> = ratios.iter().filter_map(|ratio| ratio.overlap).collect();
     if !overlaps.is_empty() {

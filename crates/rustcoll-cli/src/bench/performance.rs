@@ -56,22 +56,22 @@ fn read(path: &Path) -> Result<Store, Failure> {
         |place: String, reason: String| Failure::Input(format!("{}{place}: {reason}", path.display()));
     let text =
         fs::read_to_string(path).map_err(|error| fault(String::new(), format!("cannot be read: {error}")))?;
-    // A line that was being written when the run was interrupted is none.
+    // An interrupted run may have left an incomplete last line. It does not count.
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     Store::read(whole).map_err(|(line, reason)| fault(format!(":{line}"), reason))
 }
 
-/// All experiments that are measured, and what was measured already.
+/// The experiments to measure, and what was measured already.
 struct Campaign<'plan> {
     plan: &'plan Plan,
     options: &'plan PerformanceOptions,
-    /// All times as they come; what an interrupted run begins with.
+    /// All times as they come. A run after an interrupted one starts with these.
     unfinished: PathBuf,
-    /// Their quartiles, when all are there.
+    /// The quartiles of the times, once all times are there.
     finished: PathBuf,
     store: Store,
     is_complete: bool,
-    /// What is left to do, in seconds.
+    /// Seconds of the work that is left.
     left: f64,
 }
 
@@ -82,7 +82,7 @@ struct Job {
     launch: usize,
 }
 
-/// Keeps what is measured, in a file and in memory, and shows how far the job is.
+/// Keeps measurements in a file and in memory, and shows the job's progress.
 struct Keeping<'campaign> {
     experiment: &'campaign str,
     launch: usize,
@@ -117,7 +117,7 @@ impl<'plan> Campaign<'plan> {
         Ok(Campaign { plan, options, unfinished, finished, store, is_complete: true, left: 0.0 })
     }
 
-    /// Returns what was measured, and whether that is all.
+    /// Measures. Returns what was measured, and whether that is all.
     fn run(mut self) -> Result<(Store, bool), Failure> {
         let is_asked = |experiment: &&Experiment| {
             self.options.only.is_empty() || self.options.only.contains(&experiment.name)
@@ -146,7 +146,7 @@ impl<'plan> Campaign<'plan> {
 
     fn finish(self) -> Result<(Store, bool), Failure> {
         let mut all = Store::default();
-        // What was not asked for stays what it was.
+        // Experiments that the user did not ask for keep their results.
         if !self.options.only.is_empty() && self.finished.exists() {
             all = read(&self.finished)?;
         }
@@ -203,7 +203,7 @@ impl<'plan> Campaign<'plan> {
             };
             let prepared = experiment.network.as_ref().map_or(Ok(()), |network| lab.prepare(network));
             if let Err(reason) = prepared {
-                // What needs no network can be measured all the same.
+                // Experiments that need no network can still be measured.
                 eprintln!("rustcoll: {} is not measured: {reason}", experiment.name);
                 self.is_complete = false;
                 return Ok(());
@@ -214,7 +214,7 @@ impl<'plan> Campaign<'plan> {
         Ok(())
     }
 
-    /// In the order in which they take turns. Those of MPIs that are not there are left out, which is said.
+    /// Returns the jobs in the order in which they take turns. Leaves out MPIs that are not installed, and says so.
     fn jobs(&self, experiment: &Experiment, launches: Range<usize>) -> Result<Vec<Job>, Failure> {
         let mut jobs = Vec::new();
         let mut missing = BTreeSet::new();
@@ -293,7 +293,7 @@ impl<'plan> Campaign<'plan> {
     }
 }
 
-/// How many hosts of an emulated cluster an experiment needs.
+/// Returns how many hosts of an emulated cluster an experiment needs.
 fn hosts(experiment: &Experiment) -> usize {
     let most = experiment.ranks.iter().max().copied().unwrap_or(0);
     if experiment.network.is_some() { most / experiment.ranks_per_host } else { 0 }

@@ -1,9 +1,9 @@
-//! Where the ranks of a job are to be.
+//! Where the ranks of a job should be.
 
 use crate::words::counted;
 use measurements::Job;
 
-/// How many ranks a job has, and how many of them each host.
+/// How many ranks a job has, and how many of them are on each host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Placement {
     pub ranks: usize,
@@ -11,12 +11,11 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// On how many hosts the ranks are to be.
     pub fn hosts(self) -> usize {
         self.ranks / self.ranks_per_host
     }
 
-    /// Fails if a job says that its ranks are on other hosts. That it has other ranks, [`super::job`] finds.
+    /// Fails if a job reports that its ranks are on other hosts. [`super::job`] checks the number of ranks.
     pub fn check(self, job: &Job) -> Result<(), String> {
         let (hosts, most) = (self.hosts(), self.ranks_per_host);
         let is_told = job.nodes > 0 && job.ranks == self.ranks;

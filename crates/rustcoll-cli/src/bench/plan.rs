@@ -1,4 +1,4 @@
-//! A plan of experiments, and what is to hold in them.
+//! A plan of experiments, and the limits that should hold.
 
 use super::other_mpis::{self, OtherMpis};
 use super::{Race, bound, duration};
@@ -10,50 +10,47 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// A plan as it is written.
+/// A plan, as its file says it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Repetitions of each contestant in each cell, at least.
+    /// The least repetitions of each contestant in each cell.
     at_least: u32,
-    /// And at most.
+    /// The most repetitions of each contestant in each cell.
     at_most: u32,
-    /// No repetition beyond the least number begins after so many milliseconds in a cell.
+    /// In milliseconds. After this time in a cell, no repetition beyond the least number begins.
     pub budget: u64,
-    /// How long all of it may take.
+    /// How long the whole plan may take.
     minutes: Option<f64>,
-    /// Who takes turns: the first one is compared with the best of the others.
+    /// The contestants, which take turns. The first one is compared with the best of the others.
     #[serde(default)]
     contestants: Vec<String>,
-    /// The bytes of collectives.
     bytes: UsualBytes,
-    /// What starts a job on this machine.
+    /// The template that starts a job on this machine.
     launcher: String,
     /// The commands of an emulated cluster.
     #[serde(default)]
     pub lab: LabCommands,
-    /// Other MPIs that are contestants.
     #[serde(default, rename = "mpi")]
     pub other_mpis: OtherMpis,
-    /// What is measured.
     #[serde(rename = "experiment")]
     pub experiments: Vec<Experiment>,
-    /// Why cells are beyond their limits.
+    /// Reasons why cells exceed their limits.
     #[serde(default, rename = "remark")]
     pub remarks: Vec<Remark>,
 }
 
-/// Bytes unless an experiment says otherwise.
+/// Bytes for experiments that name none.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UsualBytes {
-    /// Where they are those of a vector.
+    /// Where bytes are those of a vector.
     vector: Vec<String>,
-    /// Where they are those of a block.
+    /// Where bytes are those of a block.
     block: Vec<String>,
 }
 
-/// Templates, in which {hosts}, {latency}, {bandwidth} and {gap} are replaced; in `run`, what a launcher's template may have.
+/// Templates, in which {hosts}, {latency}, {bandwidth} and {gap} are replaced. `run` is a launcher's template instead.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabCommands {
@@ -71,78 +68,75 @@ pub struct LabCommands {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
-    /// Of a message on its way.
+    /// Of a message.
     pub latency: String,
     /// Of a host.
     pub bandwidth: String,
-    /// What each message costs beside its bytes.
+    /// What each message costs besides its bytes, as a time.
     pub gap: String,
 }
 
-/// Where and what.
+/// What to measure, and where.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// What it is called in files.
+    /// Name in files.
     pub name: String,
-    /// What it is called in the report.
+    /// Name in the report.
     pub title: String,
-    /// Where, in the table with which the report begins; without, it is left out there.
+    /// Place in the first table of the report. Experiments without a place are not in that table.
     pub place: Option<String>,
-    /// One node unless given.
+    /// Without a network, the experiment runs on one node.
     pub network: Option<Network>,
-    /// What starts its jobs on this machine, where the plan's launcher does not do.
+    /// Replaces the plan's launcher.
     launcher: Option<String>,
     /// How many ranks a host of the network has.
     #[serde(default = "one")]
     pub ranks_per_host: usize,
-    /// Calls follow barriers closely.
+    /// Whether calls follow barriers closely.
     #[serde(default)]
     pub hot: bool,
-    /// Ranks write what they send before each call.
+    /// Whether ranks write what they send before each call.
     #[serde(default)]
     pub fresh: bool,
     /// How many jobs measure each cell.
     #[serde(default = "one")]
     pub launches: usize,
-    /// Whether cells beyond a limit are measured in one more launch, and are beyond it only if they are so again.
+    /// Whether cells that exceed a limit are measured in one more launch. Then the lesser ratio counts.
     #[serde(default)]
     pub twice: bool,
     /// What the first contestant's times are divided by.
     #[serde(default)]
     pub against: Against,
-    /// The numbers of ranks.
     pub ranks: Vec<usize>,
-    /// What is called, by name.
+    /// Collectives by name.
     #[serde(default)]
     collectives: Vec<String>,
-    /// What is called beside these.
+    /// Collectives to measure besides `collectives`.
     every: Option<Every>,
     #[serde(default)]
     bytes: Vec<String>,
     #[serde(default)]
     contestants: Vec<String>,
-    /// Rule files for rustcoll, as seen from where the command runs.
+    /// Rule files for rustcoll, relative to the folder where the command runs.
     #[serde(default)]
     pub rules: Vec<String>,
-    /// Parameters of Open MPI.
     #[serde(default)]
     pub mca: BTreeMap<String, String>,
-    /// Repetitions, where the plan's do not do.
+    /// Replaces the plan's `at_least`.
     at_least: Option<u32>,
-    /// The same.
+    /// Replaces the plan's `at_most`.
     at_most: Option<u32>,
-    /// What is to hold.
     #[serde(default, rename = "limit")]
     pub limits: Vec<Limit>,
 }
 
-/// All collectives in some forms that have a meaning with some shapes.
+/// All collectives in some forms, with those of the shapes that suit them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Every {
     forms: Vec<Form>,
-    /// The even one unless given.
+    /// The even shape, if empty.
     #[serde(default)]
     shapes: Vec<String>,
     #[serde(default)]
@@ -178,7 +172,7 @@ pub enum Against {
     /// The best of the other contestants.
     #[default]
     BestOther,
-    /// What the best algorithm would take by the times of messages between two ranks.
+    /// The time of the best algorithm, computed from the times of messages between two ranks.
     Bound,
 }
 
@@ -186,7 +180,7 @@ fn one() -> usize {
     1
 }
 
-/// Some of an experiment's cells; all unless something is given.
+/// Selects some of an experiment's cells. A field that is not given selects all.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Where {
@@ -200,29 +194,27 @@ pub struct Where {
     bytes: Option<String>,
 }
 
-/// What ratios must not exceed.
+/// What ratios must not exceed, or which algorithm must run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// Where.
+    /// The cells to which the limit applies.
     #[serde(default, rename = "where")]
     pub cells: Where,
-    /// The ratio of each cell.
+    /// For the ratio of each cell.
     pub each: Option<f64>,
-    /// The geometric mean.
+    /// For the geometric mean of the ratios.
     pub mean: Option<f64>,
     /// The algorithm that must have run.
     pub algorithm: Option<String>,
 }
 
-/// Why cells are beyond their limits.
+/// A reason why cells exceed their limits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remark {
-    /// Which ones.
     #[serde(default, rename = "where")]
     pub cells: Where,
-    /// The reason.
     pub reason: String,
 }
 
@@ -236,14 +228,13 @@ pub struct ReportedCell<'plan> {
 }
 
 impl ReportedCell<'_> {
-    /// The operation's name.
     pub fn name(&self) -> String {
         self.operation.to_string()
     }
 }
 
 impl Where {
-    /// Whether a place is one of these.
+    /// Whether a cell is one of these.
     pub fn contains(&self, place: ReportedCell) -> bool {
         let is_named =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|other| other == name);
@@ -267,7 +258,7 @@ impl Where {
         self.bytes.as_ref().map_or(Ok(()), |range| quantity::range(range, quantity::bytes).map(drop))
     }
 
-    /// In words.
+    /// Returns the selection in words.
     pub fn described(&self) -> String {
         let mut words = Vec::new();
         words.extend((!self.collectives.is_empty()).then(|| self.collectives.join(", ")));
@@ -343,7 +334,7 @@ impl Plan {
         })
     }
 
-    /// The jobs of an experiment.
+    /// Returns the jobs of an experiment.
     pub fn races(&self, experiment: &Experiment) -> Result<Vec<Race>, String> {
         let contestants = self.contestants(experiment)?;
         let series = self.all_series(experiment)?;
@@ -354,19 +345,19 @@ impl Plan {
         experiment.ranks.iter().map(race).collect()
     }
 
-    /// Who takes turns in an experiment.
+    /// Returns the contestants of an experiment.
     pub fn contestants(&self, experiment: &Experiment) -> Result<Vec<Contestant>, String> {
         let own = &experiment.contestants;
         let names = if own.is_empty() { &self.contestants } else { own };
         names.iter().map(|name| name.parse()).collect()
     }
 
-    /// Repetitions of each contestant in each cell, at least and at most.
+    /// Returns the least and the most repetitions of each contestant in each cell.
     pub fn repetitions(&self, experiment: &Experiment) -> (u32, u32) {
         (experiment.at_least.unwrap_or(self.at_least), experiment.at_most.unwrap_or(self.at_most))
     }
 
-    /// What starts the jobs of an experiment, those of other MPIs apart.
+    /// Returns the template that starts the jobs of an experiment, except those of other MPIs.
     pub fn launcher<'plan>(&'plan self, experiment: &'plan Experiment) -> &'plan str {
         match &experiment.network {
             Some(_) => &self.lab.run,
@@ -391,7 +382,7 @@ impl Plan {
         Series::new(operation, bytes.map_err(|reason| format!("{operation}: {reason}"))?)
     }
 
-    /// Why a cell is beyond its limit, if anybody said so.
+    /// Returns why a cell exceeds its limit, if the plan gives a reason.
     pub fn reason(&self, place: ReportedCell) -> Option<&str> {
         let remark = self.remarks.iter().find(|remark| remark.cells.contains(place));
         remark.map(|remark| &remark.reason[..])
@@ -449,7 +440,7 @@ mod tests {
         );
     }
 
-    /// A plan of the repository.
+    /// Reads a plan of the repository.
     fn shipped(name: &str) -> Plan {
         let path = format!("{}/../../benches/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         Plan::read(&std::fs::read_to_string(path).unwrap()).unwrap()

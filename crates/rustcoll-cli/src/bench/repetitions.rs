@@ -1,9 +1,9 @@
-//! What the measuring program is told of repetitions.
+//! The measuring program's options about repetitions.
 
 use crate::command_line::RepetitionOptions;
 
 impl RepetitionOptions {
-    /// The same in words.
+    /// Returns the options as words of a command line.
     pub fn words(&self) -> Vec<String> {
         let RepetitionOptions { at_least, at_most, budget, hot, fresh } = self;
         let numbers =

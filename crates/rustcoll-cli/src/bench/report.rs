@@ -1,4 +1,4 @@
-//! The report of a plan's experiments: ratios alone, since times of a shared machine mean nothing elsewhere.
+//! The report of a plan's experiments. It has ratios alone, since times of a shared machine mean nothing elsewhere.
 
 use super::bound::FORMULAS;
 use super::cells::Cells;
@@ -46,16 +46,16 @@ at once can be faster, for they share the latency. With p ranks and q = ceil(log
 
 ";
 
-/// An experiment and what came of it.
+/// An experiment and its results.
 struct Outcome<'plan> {
     experiment: &'plan Experiment,
     ratios: Vec<Ratio<'plan>>,
-    /// Who was not measured, where others were.
+    /// Contestants that were not measured although others were.
     missing: Vec<String>,
     verdicts: Vec<(&'plan Limit, Verdict)>,
 }
 
-/// Writes the report; returns whether all limits hold, or the reason is known why not.
+/// Writes the report. Returns whether all means are within their limits, and cells beyond a limit have a reason.
 pub fn write(plan: &Plan, store: &Store, path: &Path, output: &mut impl Write) -> Result<bool, Failure> {
     let outcomes = outcomes(plan, store)?;
     let overview = overview(&outcomes);
@@ -72,7 +72,7 @@ pub fn write(plan: &Plan, store: &Store, path: &Path, output: &mut impl Write) -
     Ok(outcomes.iter().flat_map(|outcome| &outcome.verdicts).all(|(_, verdict)| is_explained(verdict)))
 }
 
-/// What all experiments found that have a place in the first table.
+/// Returns the first table, from all experiments that have a place in it.
 fn overview(outcomes: &[Outcome]) -> String {
     let mut all = Vec::new();
     for outcome in outcomes {
@@ -105,7 +105,7 @@ fn missing(contestants: &[Contestant], cells: &Cells) -> Vec<String> {
     names.filter(|name| !cells.0.is_empty() && cells.0.iter().all(|cell| cell.ran(name).is_none())).collect()
 }
 
-/// All limits and what came of them.
+/// Returns a table of all limits and their results.
 fn summary(outcomes: &[Outcome]) -> String {
     let mut text = "\n| experiment | cells | number | each | worst | mean | found | |\n|---|---|--:|--:|--:|--:|--:|---|\n".to_owned();
     for (outcome, (limit, verdict)) in
@@ -130,7 +130,7 @@ fn summary(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// In words.
+/// Returns the result of a limit in words.
 fn found(verdict: &Verdict) -> String {
     let explained = verdict.beyond.iter().filter(|(_, reason)| reason.is_some()).count();
     let mut words = Vec::new();
@@ -170,7 +170,7 @@ fn section(plan: &Plan, outcome: &Outcome) -> String {
     text
 }
 
-/// Where it was measured, with what.
+/// Returns where the experiment was measured, and with what.
 fn setting(plan: &Plan, experiment: &Experiment) -> String {
     let contestants = plan.contestants(experiment).unwrap_or_default();
     let names: Vec<String> = contestants.iter().map(|contestant| format!("`{contestant}`")).collect();
@@ -206,7 +206,7 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
     text
 }
 
-/// All ratios of an experiment: a row for each collective and number of ranks, a column for each number of bytes.
+/// Returns all ratios of an experiment: a row for each collective and number of ranks, a column for each of bytes.
 fn table(outcome: &Outcome) -> String {
     let ratios = &outcome.ratios;
     let bytes: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.bytes).collect();

@@ -1,4 +1,4 @@
-//! The table of what was measured.
+//! The table of measured times.
 
 use super::cells::{Cell, Cells};
 use crate::words::counted;
@@ -51,7 +51,7 @@ fn rows(cell: &Cell) -> Vec<[String; 11]> {
     let first = cell.measurements.first().and_then(|first| cell.summary(&first.contestant));
     let row = |(place, measurement): (usize, &measurements::Measurement)| {
         let summary = cell.summary(&measurement.contestant)?;
-        // What is the same as above is not said again.
+        // Values that are the same as in the row above are left out.
         let once = |text: String| if place == 0 { text } else { String::new() };
         let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.3}"));
         Some([
@@ -71,7 +71,7 @@ fn rows(cell: &Cell) -> Vec<[String; 11]> {
     cell.measurements.iter().enumerate().filter_map(row).collect()
 }
 
-/// How many times there are, and how many were dropped.
+/// Returns the number of times, and of those that were dropped as late.
 fn times(measurement: &measurements::Measurement) -> String {
     let count = measurement.nanoseconds.len();
     if measurement.late == 0 { count.to_string() } else { format!("{count} ({} late)", measurement.late) }

@@ -1,4 +1,4 @@
-//! Files of measured times: comma-separated values. A line holds all times of a contestant in a cell, or their quartiles.
+//! Files of measured times, as comma-separated values. A line has a contestant's times in a cell, or their quartiles.
 
 use super::cells::Cells;
 use crate::failure::Failure;
@@ -10,24 +10,23 @@ use std::io;
 use std::path::Path;
 use tuning::statistics;
 
-/// The columns. Rows of calls that overlap have one more: how long ranks computed.
+/// The columns. Rows of calls that overlap with computing have one more: how long ranks computed, in nanoseconds.
 const HEAD: &str = "experiment,collective,ranks,bytes,contestant,launch,ran,late,nanoseconds";
 
-/// What `rustcoll bench` is called in the first column.
+/// The name of `rustcoll bench` in the first column.
 const BENCH: &str = "bench";
 
-/// A comment that begins so describes the machine.
+/// The start of a comment that describes the machine.
 const MACHINE: &str = "# machine: ";
 
-/// A comment in files of quartiles.
+/// The comment in files of quartiles.
 const QUARTILES: &str = "# nanoseconds: first quartile, median, third quartile";
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
-    /// What machine it was.
+    /// The machine that measured.
     pub machine: Option<String>,
-    /// The cells of each experiment.
     pub experiments: BTreeMap<String, Cells>,
 }
 
@@ -48,7 +47,7 @@ pub fn write(csv: Option<&Path>, json: Option<&Path>, cells: &Cells) -> Result<(
     Ok(())
 }
 
-/// One contestant in one cell.
+/// Returns the line of one contestant in one cell.
 pub fn row(experiment: &str, measurement: &Measurement) -> String {
     let times: Vec<String> = measurement.nanoseconds.iter().map(u64::to_string).collect();
     let Measurement { collective, ranks, bytes, contestant, launch, ran, late, computing, .. } = measurement;
@@ -59,7 +58,7 @@ pub fn row(experiment: &str, measurement: &Measurement) -> String {
     )
 }
 
-/// How a file begins.
+/// Returns the first lines of a file.
 pub fn head(machine: &str) -> String {
     format!("{MACHINE}{machine}\n{HEAD}\n")
 }
@@ -79,7 +78,7 @@ impl Store {
         Ok(store)
     }
 
-    /// The same with the quartiles of a contestant's times instead of these times. The medians stay the same.
+    /// Replaces each contestant's times by their quartiles. The medians stay the same.
     pub fn into_quartiles(mut self) -> Store {
         let cells = self.experiments.values_mut().flat_map(|cells| &mut cells.0);
         for Measurement { nanoseconds, .. } in cells.flat_map(|cell| &mut cell.measurements) {
@@ -89,12 +88,12 @@ impl Store {
         self
     }
 
-    /// The text of a file of quartiles.
+    /// Returns the text of a file of quartiles.
     pub fn quartiles_to_text(&self) -> String {
         format!("{QUARTILES}\n{}", self.to_text())
     }
 
-    /// The text of a file of times.
+    /// Returns the text of a file of times.
     pub fn to_text(&self) -> String {
         let mut text = head(self.machine.as_deref().unwrap_or("not known"));
         for (experiment, cells) in &self.experiments {

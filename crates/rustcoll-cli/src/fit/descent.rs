@@ -1,52 +1,51 @@
 //! The method of Levenberg and Marquardt, over the logarithms of the parameters.
 //!
-//! A simulation says what a time is made of: so many latencies, so many bytes. With that, times of machines that are not too far away are known
-//! without a simulation, as long as ranks wait for the same. So steps are taken by these sums first, and after some steps all is simulated anew.
+//! A simulation says how many latencies and bytes a time consists of. From these sums follow the times on
+//! machines that are not too far away, as long as ranks wait for the same. So the search takes steps by these
+//! sums, and simulates anew after some steps.
 
 use super::observed::{Explained, Observed};
 use super::parameters::Parameter;
 use crate::failure::Failure;
 use rustcoll::cost::Machine;
 
-/// A difference of logarithms from which on a row counts less: it may be wrong.
+/// A row with a greater difference of logarithms counts less, because the row may be wrong.
 const SCALE: f64 = 0.1;
 
-/// How far a parameter is likely to be from that of its neighbours, as a difference of logarithms.
+/// How far a parameter is likely to be from its neighbours, as a difference of logarithms.
 const FROM_NEIGHBOUR: f64 = 0.8;
 
-/// How often all is simulated at most.
+/// The search simulates all rows at most this often.
 pub const MOST_SIMULATIONS: u32 = 20;
 
-/// Between two simulations, how many steps are taken at most, and by how much the logarithm of a parameter changes.
+/// Between two simulations: the most steps, and the greatest change of a parameter's logarithm.
 const MOST_STEPS: u32 = 30;
 const FARTHEST: f64 = 1.0;
 
-/// After so many simulations, or steps, that make the loss less by no more than this part the search ends.
+/// The search ends after this many simulations (or steps) in a row that each reduce the loss by less than this part.
 const MOST_LITTLE_GAINS: usize = 2;
 const LITTLE: f64 = 1e-3;
 
 /// Where the search begins.
 pub struct Start {
-    /// The machine.
     pub machine: Machine,
-    /// How far its parameters are likely to be from those that are looked for, as a difference of logarithms.
+    /// How far its parameters are likely to be from the wanted ones, as a difference of logarithms.
     pub distance: f64,
 }
 
 /// A machine, and how well it fits.
 #[derive(Clone)]
 pub struct Fitted {
-    /// The machine.
     pub machine: Machine,
     /// The logarithms of its parameters.
     logarithms: Vec<f64>,
-    /// What it says of each row.
+    /// The predicted time of each row, and its parts.
     explained: Vec<Explained>,
-    /// What is made small.
+    /// What the search minimizes.
     loss: f64,
 }
 
-/// The machine near `start` that predicts the rows best.
+/// Returns the machine near `start` that predicts the rows best.
 pub fn descend(observed: &Observed, start: &Start, observe: &dyn Fn()) -> Result<Fitted, Failure> {
     let priors = Priors::of(&observed.parameters, start);
     let start = &start.machine;
@@ -70,7 +69,7 @@ pub fn descend(observed: &Observed, start: &Start, observe: &dyn Fn()) -> Result
     Ok(best)
 }
 
-/// The best machine near one that was simulated, as far as can be said by what the times on that one are made of.
+/// Returns the best machine near `at`, as far as the parts of the times on `at` predict it.
 fn without_simulation(observed: &Observed, priors: &Priors, at: &Fitted, farthest: f64) -> Fitted {
     let mut best = at.clone();
     let (mut damping, mut little_gains) = (0.1, 0);
@@ -99,7 +98,7 @@ fn without_simulation(observed: &Observed, priors: &Priors, at: &Fitted, farthes
     best
 }
 
-/// A machine that is as `like` is but for its parameters.
+/// Simulates the machine `like`, with these parameters in place of its own.
 fn simulated(
     observed: &Observed,
     priors: &Priors,
@@ -121,12 +120,12 @@ fn loss(observed: &Observed, explained: &[Explained], priors: &Priors, logarithm
     residuals.map(|residual| residual.powi(2).ln_1p()).sum::<f64>() + priors.loss(logarithms)
 }
 
-/// What is likely of the parameters beforehand: differences of their logarithms, which are likely to be small.
+/// What is known about the parameters beforehand: some differences of their logarithms are likely to be small.
 struct Priors {
     /// The logarithms of the parameters where the search begins.
     start: Vec<f64>,
     distance: f64,
-    /// Pairs of neighbours, by position.
+    /// Pairs of neighbours, as indices of parameters.
     neighbours: Vec<(usize, usize)>,
 }
 
@@ -156,13 +155,12 @@ const UNDETERMINED: f64 = 0.5;
 
 /// How well the rows determine a parameter.
 pub struct Certainty {
-    /// Which one.
     pub parameter: Parameter,
-    /// By which part of its value it may be wrong (standard deviation); `None` if the rows hardly determine it.
+    /// Standard deviation, as a part of the parameter's value; `None` if the rows hardly determine the parameter.
     pub deviation: Option<f64>,
 }
 
-/// How well the rows determine each parameter.
+/// Returns how well the rows determine each parameter.
 pub fn certainties(observed: &Observed, start: &Start, at: &Fitted) -> Vec<Certainty> {
     let priors = Priors::of(&observed.parameters, start);
     let equations = equations(observed, at, &priors);
@@ -173,7 +171,7 @@ pub fn certainties(observed: &Observed, start: &Start, at: &Fitted) -> Vec<Certa
     observed.parameters.iter().enumerate().map(certainty).collect()
 }
 
-/// What is to be solved for the next step: by how much the logarithm of each parameter changes.
+/// Returns the equations of the next step. Their solution is the change of each parameter's logarithm.
 fn equations(observed: &Observed, at: &Fitted, priors: &Priors) -> Equations {
     let mut equations = Equations::new(observed.parameters.len());
     for (explained, row) in at.explained.iter().zip(observed.rows) {
@@ -193,7 +191,7 @@ fn equations(observed: &Observed, at: &Fitted, priors: &Priors) -> Equations {
     equations
 }
 
-/// Linear equations for the smallest sum of squares.
+/// Linear equations whose solution has the smallest sum of squares.
 #[derive(Clone)]
 struct Equations {
     matrix: Vec<Vec<f64>>,
@@ -201,12 +199,11 @@ struct Equations {
 }
 
 impl Equations {
-    /// Of so many unknowns.
     fn new(unknowns: usize) -> Equations {
         Equations { matrix: vec![vec![0.0; unknowns]; unknowns], right: vec![0.0; unknowns] }
     }
 
-    /// The square of `residual` plus the terms, each an unknown times a factor, is to be small.
+    /// Adds a square to the sum, with a weight: `residual` plus the terms. Each term is an unknown times a factor.
     fn add(&mut self, terms: &[(usize, f64)], residual: f64, weight: f64) {
         for &(row, factor) in terms {
             self.right[row] -= weight * factor * residual;
@@ -216,14 +213,14 @@ impl Equations {
         }
     }
 
-    /// Those whose solution is a column of the inverse of the matrix.
+    /// Returns the equations whose solution is a column of the inverse of the matrix.
     fn with_unit(mut self, number: usize) -> Equations {
         self.right.fill(0.0);
         self.right[number] = 1.0;
         self
     }
 
-    /// The unknowns, by Cholesky's method, with the diagonal longer by a part.
+    /// Returns the unknowns, by Cholesky's method. First enlarges the diagonal by the part `damping`.
     fn solve(mut self, damping: f64) -> Vec<f64> {
         let size = self.right.len();
         for row in 0..size {

@@ -1,13 +1,13 @@
-//! Where the search for a machine begins if nobody says it.
+//! The machine at which the search begins if the user names none.
 
 use crate::measured::Row;
 use rustcoll::cost::{Link, Machine, Processor};
 
-/// Part of the latency, and of the time for a byte.
+/// The overhead as a part of the latency, and the work as a part of the time for a byte.
 const OVERHEAD: f64 = 0.05;
 const WORK: f64 = 0.02;
 
-/// What is fast with few ranks and few bytes is latency, what is slow with many bytes is bandwidth.
+/// With the fewest ranks, the shortest time is the latency, and the shortest time per byte is the bandwidth.
 pub fn machine(rows: &[Row]) -> Machine {
     let ranks_per_node = rows.iter().filter_map(|row| row.ranks_per_node).max().unwrap_or(1);
     let fewest = rows.iter().map(|row| row.ranks).min().unwrap_or(2);

@@ -1,4 +1,4 @@
-//! Measured times, and what the simulator says of them.
+//! Measured times, and their simulations.
 
 use super::parameters::Parameter;
 use crate::failure::Failure;
@@ -9,10 +9,10 @@ use rustcoll::parallel;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Calls with more sends and receives that have to be simulated are left out: each of them would take as long as hundreds of others.
+/// Calls with more sends and receives are left out: simulating one takes as long as hundreds of others.
 const MOST_POSTS: usize = 1 << 19;
 
-/// Rows, and those that are left out because they take too long to simulate.
+/// Returns the rows to simulate, and the rows that would take too long to simulate.
 pub fn parted_by_length(rows: Vec<Row>, machine: &Machine) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let mut is_short = vec![true; rows.len()];
     for alike in measured::alike(&rows) {
@@ -25,30 +25,29 @@ pub fn parted_by_length(rows: Vec<Row>, machine: &Machine) -> Result<(Vec<Row>, 
 
 /// Rows with their simulations.
 pub struct Observed<'rows> {
-    /// The rows.
     pub rows: &'rows [Row],
-    /// What is to be found.
+    /// The parameters to find.
     pub parameters: Vec<Parameter>,
     programs: Vec<Mutex<Program>>,
 }
 
 struct Program {
     simulation: Simulation,
-    /// The numbers of the rows that it stands for.
+    /// Indices of the rows that this simulation predicts.
     rows: Vec<usize>,
 }
 
-/// A predicted time, and what makes it up.
+/// A predicted time, and its parts.
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
     /// In seconds.
     pub seconds: f64,
-    /// The numbers of [`Observed::parameters`], and the part of each in it, in seconds.
+    /// Index in [`Observed::parameters`], and the seconds that this parameter contributes.
     pub parts: Vec<(usize, f64)>,
 }
 
 impl<'rows> Observed<'rows> {
-    /// Prepares the simulations; the machine says what takes time at all.
+    /// Prepares the simulations. The parameters to find are those above 0 on this machine.
     pub fn new(rows: &'rows [Row], machine: &Machine) -> Result<Self, Failure> {
         let program = |alike: Vec<usize>| {
             let simulation = rows[alike[0]].simulation(machine).map_err(Failure::Input)?;
@@ -61,7 +60,7 @@ impl<'rows> Observed<'rows> {
         Ok(Observed { rows, parameters: Parameter::all(machine), programs })
     }
 
-    /// What each row takes on a machine.
+    /// Returns the prediction of each row on a machine.
     pub fn explain(&self, machine: &Machine) -> Result<Vec<Explained>, Failure> {
         let positions = self.parameters.iter().enumerate().map(|(number, parameter)| (*parameter, number));
         let positions: HashMap<Parameter, usize> = positions.collect();
@@ -109,7 +108,7 @@ fn explain(
 }
 
 impl Explained {
-    /// The same on a machine on which each parameter is so many times as large, if ranks still wait for the same.
+    /// Returns the prediction with each parameter multiplied by its factor, if ranks still wait for the same.
     pub fn scaled(&self, factors: &[f64]) -> Explained {
         let parts: Vec<(usize, f64)> =
             self.parts.iter().map(|&(number, seconds)| (number, seconds * factors[number])).collect();

@@ -1,4 +1,4 @@
-//! What is to be found: the times of a machine, all of them more than 0.
+//! The parameters to find: the times of a machine that are more than 0.
 
 use rustcoll::cost::simulation::{Charge, Charged, Level};
 use rustcoll::cost::{ByteTime, Link, Machine, Processor, Stages};
@@ -7,15 +7,14 @@ use std::fmt;
 /// A time of a machine, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
-    /// What takes it.
     pub what: Charged,
-    /// 0 for what holds for few ranks, 1 for what holds beyond the first number of ranks, and so on.
+    /// 0 holds for few ranks, 1 beyond the first number of ranks that the machine lists, and so on.
     pub stage: usize,
-    /// At which number of bytes, of those at which it is known.
+    /// Index of the number of bytes, among those for which the machine has a time.
     pub knot: usize,
 }
 
-/// What is looked for. All else stays as it was at the start.
+/// The times to find. All others keep the values of the start.
 const WANTED: [Charged; 14] = [
     Charged::Latency(Level::Between),
     Charged::Crossing,
@@ -33,7 +32,7 @@ const WANTED: [Charged; 14] = [
     Charged::Reduction,
 ];
 
-/// Which numbers of a machine decide how long something takes.
+/// The table of the machine that has a time.
 enum Table {
     Between,
     Within,
@@ -64,7 +63,7 @@ impl Table {
         }
     }
 
-    /// How many stages there are beyond the first one.
+    /// Returns how many stages there are beyond the first one.
     fn beyond(self, machine: &Machine) -> usize {
         match self {
             Table::Between => machine.beyond.between.len(),
@@ -107,7 +106,7 @@ impl fmt::Display for Parameter {
 }
 
 impl Parameter {
-    /// All that are more than 0.
+    /// Returns all parameters that are more than 0.
     pub fn all(machine: &Machine) -> Vec<Parameter> {
         let stages = |what| (0..=Table::of(what).beyond(machine)).map(move |stage| (what, stage));
         let knots = |(what, stage)| {
@@ -123,21 +122,20 @@ impl Parameter {
         times(machine, self.what, self.stage).knots()[self.knot].1
     }
 
-    /// Changes it.
     pub fn set(self, machine: &mut Machine, seconds: f64) {
         let times = times(machine, self.what, self.stage);
         let times = times.map(|knot, time| if knot == self.knot { seconds } else { time });
         set_times(machine, self.what, self.stage, times);
     }
 
-    /// Those that are most like it: of the stage before, and of the knot before. They are likely to be about as large.
+    /// Returns the parameters of the stage before and of the knot before. Their values are likely to be similar.
     pub fn neighbours(self) -> impl Iterator<Item = Parameter> {
         let stage_before = self.stage.checked_sub(1).map(|stage| Parameter { stage, ..self });
         let knot_before = self.knot.checked_sub(1).map(|knot| Parameter { knot, ..self });
         stage_before.into_iter().chain(knot_before)
     }
 
-    /// Those that a charge depends on, and the seconds that each makes up of it.
+    /// Returns the parameters that a charge depends on, and the seconds that each contributes.
     pub fn of_charge(
         charge: Charge,
         machine: &Machine,
@@ -153,7 +151,7 @@ impl Parameter {
     }
 }
 
-/// How long something takes once, or for each byte.
+/// Returns how long something takes: once, or for each byte.
 fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
     let link = |level| link(machine, level, stage);
     let processor =

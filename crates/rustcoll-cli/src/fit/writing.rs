@@ -1,9 +1,9 @@
-//! A machine's file.
+//! Writes a machine's file.
 
 use rustcoll::cost::{ByteTime, Link, Machine, Port, Processor};
 use std::fmt::Write;
 
-/// The text of a machine's file, as far as it can be found by measured times.
+/// Returns the text of a machine's file, with all that measured times can determine.
 pub fn to_toml(machine: &Machine) -> String {
     let Machine { ranks_per_node, within, between, shared, processor, beyond, groups } = machine;
     let mut text = String::new();

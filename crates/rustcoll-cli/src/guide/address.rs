@@ -1,24 +1,24 @@
-//! The addresses of the page: which there are, and the one to open.
+//! The addresses of the guide's pages, and the one to open.
 
 use crate::failure::Failure;
 use crate::problem::algorithm;
 use rustcoll::algorithms::Collective;
 use rustcoll::text::nearest;
 
-/// Pages that every collective has besides those of its algorithms.
+/// The pages of every collective besides those of its algorithms.
 const PAGES: [&str; 2] = ["compare", "own"];
 
-/// Where something is behind the server's name: a path, which begins with `/`, and what follows it.
+/// An address after the server's name: a path, which begins with `/`, and what follows the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address(String);
 
 impl Address {
-    /// That of the first page.
+    /// Returns the address of the first page.
     pub fn home() -> Address {
         Address("/".into())
     }
 
-    /// The address of a page. Fails if there is none.
+    /// Returns the address of a page. Fails if there is no such page.
     pub fn read(text: &str) -> Result<Address, Failure> {
         let text = text.trim_start_matches('/');
         let path = text.split(['?', '#']).next().unwrap_or_default();
@@ -31,13 +31,13 @@ impl Address {
         }
     }
 
-    /// The address as a browser wants it.
+    /// Returns the address for a browser.
     pub fn on(&self, port: u16) -> String {
         format!("http://127.0.0.1:{port}{}", self.0)
     }
 }
 
-/// Whether there is a page.
+/// Whether there is a page at this path.
 pub fn is_page(path: &str) -> bool {
     check(path).is_ok()
 }

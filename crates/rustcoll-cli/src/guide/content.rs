@@ -1,4 +1,4 @@
-//! What was built from `guide/` and is embedded here.
+//! The files that were built from `guide/` and are embedded in the command.
 
 use crate::failure::Failure;
 use flate2::read::GzDecoder;
@@ -11,17 +11,16 @@ const NOT_BUILT: &str = "the guide's page is not in this command, for it was not
     builds it, which needs Node.js 20.19 or later with npm, and Rust's target wasm32-unknown-unknown; `make cli` then embeds it. \
     A source release has the page already";
 
-/// The guide.
 #[derive(Debug)]
 pub struct Content {
-    /// The whole page: styles, scripts and the library are in it.
+    /// The whole page, with its styles, scripts and the library.
     pub page: String,
-    /// The licences of what is in the page.
+    /// The licences of everything in the page.
     pub licences: String,
 }
 
 impl Content {
-    /// What is embedded. Fails if there was no page when the command was built.
+    /// Returns the embedded guide. Fails if there was no page when the command was built.
     pub fn built_in() -> Result<Content, Failure> {
         if PAGE.is_empty() {
             return Err(Failure::Input(NOT_BUILT.into()));
@@ -30,7 +29,7 @@ impl Content {
     }
 }
 
-/// What was compressed; nothing stays nothing.
+/// Decompresses a text. An empty text stays empty.
 fn text(compressed: &[u8]) -> io::Result<String> {
     let mut text = String::new();
     if !compressed.is_empty() {

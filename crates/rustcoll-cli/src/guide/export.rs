@@ -9,7 +9,7 @@ use std::path::Path;
 const PAGE: &str = "index.html";
 const LICENCES: &str = "licences.md";
 
-/// What stands in every page that came from here.
+/// Every page that this command writes has this text.
 const MARK: &str = r#"<meta name="generator" content="rustcoll guide""#;
 
 /// Writes the guide into a folder.
@@ -31,7 +31,7 @@ pub fn write(content: &Content, folder: &Path, output: &mut impl Write) -> Resul
     Ok(())
 }
 
-/// Whether a folder is missing, empty, or holds an export.
+/// Whether a folder is missing, empty, or has an earlier export.
 fn is_ours(folder: &Path) -> io::Result<bool> {
     let mut entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! The guide on this machine's own address.
+//! Serves the guide on this machine's own address.
 
 use super::address::{Address, is_page};
 use super::content::Content;
@@ -24,16 +24,16 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The first port that is tried.
+/// The first port to try.
 const PORT: u16 = 8317;
 
-/// So many are tried before any free one will do.
+/// After this many ports, the server takes any free one.
 const PORTS: u16 = 16;
 
-/// What tells the page that every path is answered with it, and what its relative addresses are relative to.
+/// Tells the page that the server answers every path with the page, and what relative addresses are relative to.
 const SERVED: &str = r#"<head><base href="/"><meta name="routing" content="history">"#;
 
-/// The page has all in itself, so whatever else it might be made to load is refused.
+/// The page contains everything it needs. These headers forbid loading anything else.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::CACHE_CONTROL, "no-cache"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -71,7 +71,7 @@ pub fn serve(
     })
 }
 
-/// Comes to an end when whoever started the command asks for that.
+/// Returns a future that ends when the user or the system asks the command to stop.
 fn stopped() -> io::Result<impl Future<Output = ()>> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
@@ -97,7 +97,7 @@ async fn listener(port: Option<u16>) -> Result<TcpListener, Failure> {
     bound.map_err(|error| Failure::Input(format!("no port can be listened on: {error}")))
 }
 
-/// Where there is no screen the system's opener would start a browser in the terminal, or nothing.
+/// Opens a browser. Without a screen, the system's opener would start one in the terminal, or none.
 fn open(url: &str) -> Result<(), String> {
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].iter().any(|name| env::var_os(name).is_some());
     if cfg!(target_os = "linux") && !has_screen {
@@ -108,7 +108,7 @@ fn open(url: &str) -> Result<(), String> {
     open::that_detached(url).map_err(|error| format!("{error}; open the address yourself"))
 }
 
-/// The page as it is sent.
+/// The page as the server sends it.
 struct Page {
     plain: Bytes,
     compressed: Bytes,
@@ -130,7 +130,7 @@ fn site(page: &str) -> io::Result<Router> {
     Ok(site.layer(middleware::from_fn(refuse_other_hosts)))
 }
 
-/// Another name that leads here is a stranger's, whose pages must not read what is served here.
+/// Refuses other host names. A stranger's name may lead here, and the stranger's pages must not read the answer.
 async fn refuse_other_hosts(request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let host = request.uri().authority().map_or(host, |authority| authority.as_str());
@@ -143,7 +143,7 @@ async fn refuse_other_hosts(request: Request, next: Next) -> Response {
     }
 }
 
-/// Unknown pages are answered with the page as well, which says so; what looks like a file is not.
+/// Answers unknown pages with the page as well; the page says that they are unknown. Unknown files get no page.
 async fn answer(State(page): State<Arc<Page>>, uri: Uri, request: HeaderMap) -> Response {
     let status = match is_page(uri.path()) {
         true => StatusCode::OK,
@@ -183,7 +183,7 @@ mod tests {
 
     const PAGE: &str = "<!doctype html><html><head><title>guide</title></head></html>";
 
-    /// The answer to a request with these headers: status, headers, content.
+    /// Returns the answer to a request with these headers: status, headers, content.
     fn asked(method: &str, path: &str, headers: &[(HeaderName, &str)]) -> (StatusCode, HeaderMap, Vec<u8>) {
         let mut request = Request::builder().method(method).uri(path).header(header::HOST, "localhost:8317");
         for (name, value) in headers {

@@ -1,4 +1,4 @@
-//! How the page looks, by day and by night.
+//! The style of pages, by day and by night.
 
 use crate::pictures::{COLOURS, colour_name};
 use plotters::style::RGBColor;
@@ -6,13 +6,13 @@ use std::fmt::Write;
 
 const SHEET: &str = include_str!("style.css");
 
-/// What stands for each of the pictures' colours on a dark ground.
+/// The colours that replace those of pictures on a dark ground.
 const BY_NIGHT: [&str; COLOURS.len()] = [
     "#a99cff", "#88ccee", "#ff8a9a", "#ddcc77", "#4fc07a", "#e887b8", "#5fd0bd", "#c8c850", "#da8ad2",
     "#bbbbbb", "#999999",
 ];
 
-/// The style sheet.
+/// Returns the style sheet.
 pub fn sheet() -> String {
     let mut sheet = String::from(SHEET);
     sheet += "@media screen and (prefers-color-scheme: dark) {\n";

@@ -1,13 +1,12 @@
-//! Measured times are written as they are read.
+//! Writes measured times in the format that [`super::read`] reads.
 
 use super::{Row, Time};
 use rustcoll::atlas::Candidate;
 use std::fmt::Write;
 
-/// The columns.
 const HEAD: &str = "collective,algorithm,ranks,bytes,microseconds,radix,ranks_per_node,run,time\n";
 
-/// The text of a file: a head line, and a line for each row.
+/// Returns the text of a file: a head line, and a line for each row.
 pub fn to_csv(rows: &[Row]) -> String {
     let mut text = HEAD.to_owned();
     for Row { candidate, ranks, bytes, ranks_per_node, run, time, seconds, .. } in rows {

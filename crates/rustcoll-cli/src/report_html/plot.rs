@@ -1,4 +1,4 @@
-//! A picture of times relative to the default choice, by bytes, in the manner of Hunold and Carpen-Amarie 2018, figure 4.
+//! A picture of times relative to the default choice, by bytes, as in Hunold and Carpen-Amarie 2018, figure 4.
 
 use crate::pictures::{COLOURS, Drawn, FONT, bounds, colour_name, in_words, register_the_font};
 use maud::{Markup, html};
@@ -10,10 +10,10 @@ use tuning::{Decision, Setting, Tried};
 
 const SIZE: (u32, u32) = (760, 420);
 
-/// The default's place.
+/// The default's ratio.
 const LEVEL: f64 = 1.0;
 
-/// Contestants of the same cell stand beside each other, so far apart.
+/// Contestants of the same cell stand side by side, and their bytes differ by this factor.
 const STEP: f64 = 1.035;
 
 /// One contestant's time in one cell, relative to the default's.
@@ -25,23 +25,23 @@ struct Point {
     extremes: (f64, f64),
 }
 
-/// A contestant wherever it was measured to the end: its points in cells that are neighbours.
+/// The points of a contestant that was measured to the end. Each run has the points of consecutive cells.
 struct Curve {
     name: String,
     runs: Vec<Vec<Point>>,
 }
 
-/// What is drawn.
+/// A picture of one setting.
 pub struct Plot {
     level: Vec<Point>,
     lines: Vec<Curve>,
-    /// What runs with the rule file, as it was measured against the default.
+    /// What the rule file chooses, as measured against the default.
     tuned: Vec<Point>,
-    /// The same as it was found afterwards.
+    /// What the rule file chooses, as measured again in the verification.
     verified: Vec<Point>,
 }
 
-/// A place of a logarithmic axis for a number of bytes; none have one as well.
+/// Returns the place of a number of bytes on a logarithmic axis. 0 bytes have the place of 1 byte.
 fn across(bytes: usize) -> f64 {
     (bytes as f64).max(1.0)
 }
@@ -57,7 +57,7 @@ fn point(cell: &Decision, tried: &Tried) -> Option<Point> {
 }
 
 impl Plot {
-    /// All that was measured to the end there.
+    /// Returns the picture of all that was measured to the end in a setting.
     pub fn of(setting: &Setting) -> Plot {
         let cells = &setting.cells;
         let mut names: Vec<String> = Vec::new();
@@ -82,7 +82,7 @@ impl Plot {
         }
     }
 
-    /// As a picture of lines on whatever ground there is.
+    /// Returns an SVG with a transparent background.
     pub fn draw(&self) -> Result<String, String> {
         register_the_font()?;
         let mut text = String::new();
@@ -134,23 +134,22 @@ impl Plot {
         Ok(())
     }
 
-    /// The lines' runs, with the lines' numbers.
+    /// Returns the runs of all lines, each with the index of its line.
     fn runs(&self) -> impl Iterator<Item = (usize, &Vec<Point>)> {
         let lines = self.lines.iter().enumerate();
         lines.flat_map(|(number, line)| line.runs.iter().map(move |run| (number, run)))
     }
 
-    /// The bytes from the first to the last, with a margin, and the highest ratio.
+    /// Returns the range of bytes, with a margin, and the highest ratio.
     fn extent(&self) -> (Range<f64>, f64) {
         let points = || self.runs().flat_map(|(_, run)| run).chain(&self.level).chain(&self.verified);
         let (least, most) = bounds(points().map(|point| point.bytes));
         let (_, highest) = bounds(points().map(|point| point.extremes.1).chain([LEVEL]));
-        // There are axes also where nothing was measured.
+        // There are axes even if nothing was measured.
         let most = most.max(1.0);
         (least.min(most) / 1.3..most * 1.3, highest)
     }
 
-    /// Who is who.
     pub fn legend(&self) -> Markup {
         html! {
             ul .legend {

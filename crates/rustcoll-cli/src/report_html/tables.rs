@@ -1,11 +1,11 @@
-//! The tables of the page.
+//! The tables of the report.
 
 use maud::{Markup, html};
 use rustcoll::selection::{Note, quantity};
 use tuning::words::{percent, probability, time};
 use tuning::{Comparison, Decision, Provenance, Setting, Tried};
 
-/// Who tuned what, where.
+/// Returns where, when and with what the tuning measured.
 pub fn provenance(provenance: &Provenance) -> Markup {
     let Provenance { machine, library, version, date, launcher, launches, rules } = provenance;
     let default = if rules.is_empty() { "the default rules".to_owned() } else { rules.join(", ") };
@@ -22,7 +22,7 @@ pub fn provenance(provenance: &Provenance) -> Markup {
     html! { dl { @for (what, said) in entries { dt { (what) } dd { (said) } } } }
 }
 
-/// Where the ranks are, if that is known.
+/// Returns the placement of the ranks, if it is known.
 pub fn placement(setting: &Setting) -> String {
     match (setting.nodes, setting.ranks_per_node) {
         (0, _) => String::new(),
@@ -36,7 +36,7 @@ fn time_of(tried: &Tried) -> String {
     tried.median().map_or(String::new(), time)
 }
 
-/// What was chosen, by bytes.
+/// Returns a table of the choices, by bytes.
 pub fn choices(setting: &Setting) -> Markup {
     let is_verified = setting.cells.iter().any(|cell| cell.verified.is_some());
     html! {
@@ -76,7 +76,7 @@ fn chosen(cell: &Decision) -> Markup {
     }
 }
 
-/// Who was not measured to the end, and why; nothing if all were.
+/// Returns the candidates that were not measured to the end, and why; nothing if all were.
 pub fn skipped(setting: &Setting) -> Markup {
     let all: Vec<_> = setting
         .cells
@@ -104,7 +104,7 @@ pub fn skipped(setting: &Setting) -> Markup {
     }
 }
 
-/// What a file for Open MPI cannot say of the rules.
+/// Returns what a file for Open MPI cannot express of the rules.
 pub fn notes(file: &str, notes: &[Note]) -> Markup {
     html! {
         @if !notes.is_empty() {
@@ -116,7 +116,7 @@ pub fn notes(file: &str, notes: &[Note]) -> Markup {
     }
 }
 
-/// Where guidelines do not hold.
+/// Returns the table of guidelines that do not hold.
 pub fn violations(violations: &[&Comparison]) -> Markup {
     html! {
         div .scroll {

@@ -3,7 +3,7 @@ use rustcoll::algorithms::Collective;
 use tuning::samples::{decision, tried, tuning};
 use tuning::{Decision, Skipped};
 
-/// A tuning with everything that a page can show.
+/// Returns a tuning with everything that a page can show.
 fn sample() -> Tuning {
     let cell = |bytes: usize| {
         let growing = 0.4 + 0.1 * (bytes as f64).log2();

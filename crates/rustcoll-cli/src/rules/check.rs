@@ -9,7 +9,7 @@ use rustcoll::selection::Rules;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Prints the faults of each file, or its notes and what is in it.
+/// Prints the faults of each file; for a file without faults, its notes and a summary.
 pub fn run(files: &[PathBuf], output: &mut impl Write) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Right;
     for file in files {
@@ -29,7 +29,7 @@ pub fn run(files: &[PathBuf], output: &mut impl Write) -> Result<Outcome, Failur
     Ok(outcome)
 }
 
-/// How many rules there are for each collective, and the priority.
+/// Returns the priority, and the number of rules for each collective.
 fn content(rules: &Rules) -> String {
     let count = |collective: &Collective| rules.of(*collective).len();
     let collectives: Vec<Collective> = Collective::ALL.into_iter().filter(|one| count(one) > 0).collect();

@@ -7,10 +7,10 @@ use crate::rules::notes;
 use rustcoll::selection::{Conversion, Rules};
 use std::io::Write;
 
-/// The largest communicators whose decisions are written unless the user says otherwise, or rules name larger ones.
+/// Decisions are written up to this number of ranks, unless the user gives another or the rules name more ranks.
 const MOST_RANKS: usize = 128;
 
-/// Writes rules in another format; what that cannot say goes to the standard error stream.
+/// Writes rules in another format. The standard error stream gets what that format cannot express.
 pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let rules = match &options.file {
         Some(file) => files::load(file).map_err(Failure::Input)?,

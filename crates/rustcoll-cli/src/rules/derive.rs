@@ -13,17 +13,17 @@ use rustcoll::atlas::{
 use rustcoll::selection::{Measure, quantity};
 use std::io::Write;
 
-/// Of so many powers of two, one number of bytes is looked at.
+/// Predictions are made for one number of bytes out of this many powers of two.
 const POWERS_OF_BYTES: usize = 2;
 
-/// Makes rules from the predictions for a machine.
+/// Derives rules from the predictions for a machine.
 pub fn run(options: &DeriveOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let machine = options.machine.read()?;
     let ranks = sampled_numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
     let bytes = numbers_of_bytes(options.bytes.clone(), POWERS_OF_BYTES);
     let mut rules: Vec<Derived> = Vec::new();
     for collective in collectives(options)? {
-        // No rules are derived for the others.
+        // No rules are derived for algorithms that use shared memory.
         let is_over_messages = |candidate: &Candidate| !candidate.algorithm.takes_shared_memory();
         let mut candidates = Candidate::all(collective, Sweep::Parameters);
         candidates.retain(is_over_messages);
@@ -36,7 +36,7 @@ pub fn run(options: &DeriveOptions, output: &mut impl Write) -> Result<Outcome, 
     Ok(Outcome::Right)
 }
 
-/// Those that were asked for, or all whose calls rules can tell apart.
+/// Returns the collectives that the user names, or all for which rules can ask for bytes, and barrier.
 fn collectives(options: &DeriveOptions) -> Result<Vec<Collective>, Failure> {
     let has_rules = |collective: &Collective| {
         *collective == Collective::Barrier || Measure::of(*collective) != Measure::Nothing

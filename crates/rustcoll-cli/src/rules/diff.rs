@@ -27,7 +27,7 @@ fn in_words(Difference { call, ranks, bytes, one, other }: &Difference) -> Strin
     format!("{collective} ranks={ranks}{bytes}{}: {} | {}", kind(call), decision(one), decision(other))
 }
 
-/// As rules write them.
+/// Returns a range as rules write it.
 fn range(range: &RangeInclusive<usize>) -> String {
     match (*range.start(), *range.end()) {
         (first, last) if first == last => first.to_string(),
@@ -36,7 +36,7 @@ fn range(range: &RangeInclusive<usize>) -> String {
     }
 }
 
-/// What distinguishes a call from the plainest.
+/// Returns the conditions by which a call differs from the plainest one, as rules write them.
 fn kind(call: &Call) -> String {
     let mut text = String::new();
     let mut add = |is_so: bool, condition: &str| {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Prints what the rules say to a call, up to the one that decides.
+/// Prints what each rule says about a call, up to the rule that decides.
 pub fn run(options: &ExplainOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let call = call(options)?;
     let rules = rules(options)?;
@@ -30,7 +30,7 @@ pub fn run(options: &ExplainOptions, output: &mut impl Write) -> Result<Outcome,
     Ok(Outcome::Right)
 }
 
-/// The line's rules before those of files.
+/// Returns the rules: those of the line before those of files.
 fn rules(options: &ExplainOptions) -> Result<Rules, Failure> {
     let rules = super::in_order(options.files.iter().map(PathBuf::as_path))?;
     let Some(line) = &options.line else { return Ok(rules) };
@@ -39,7 +39,7 @@ fn rules(options: &ExplainOptions) -> Result<Rules, Failure> {
     first.map(|first| first.followed_by(&rules)).map_err(|faults| Failure::Input(faults.to_string()))
 }
 
-/// The call that the options describe. Fails if one of them says nothing about calls of the collective.
+/// Returns the call that the options describe. Fails if an option has no effect on calls of the collective.
 fn call(options: &ExplainOptions) -> Result<Call, Failure> {
     let ExplainOptions { collective, ranks: size, .. } = *options;
     let remote = options.remote.unwrap_or(0);
@@ -118,7 +118,7 @@ fn usage(message: String) -> Failure {
     Failure::Usage(message)
 }
 
-/// Who serves the call.
+/// Says which algorithm or component serves the call.
 fn in_words(choice: Option<Choice>) -> String {
     match choice {
         None => "no rule matches: the component below serves it".into(),

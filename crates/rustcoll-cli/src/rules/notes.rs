@@ -1,8 +1,8 @@
-//! Notes in lines.
+//! Prints notes about rules.
 
 use rustcoll::selection::Note;
 
-/// One line for each message, at the first rule that it is about.
+/// Returns a line for each message, at the first rule that the message is about.
 pub fn lines(notes: &[Note]) -> impl Iterator<Item = String> {
     notes.iter().enumerate().filter_map(|(position, note)| {
         let Note { origin, message } = note;

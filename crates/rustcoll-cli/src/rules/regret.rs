@@ -13,29 +13,29 @@ use rustcoll::cost::Machine;
 use rustcoll::selection::{Choice, Measure, Rules, quantity};
 use std::io::Write;
 
-/// Of so many powers of two, one number of bytes is looked at.
+/// Predictions are made for one number of bytes out of this many powers of two.
 const POWERS_OF_BYTES: usize = 2;
 
-/// What the rules' choices lose.
+/// What the rules' choices lose against the fastest algorithms.
 #[derive(Default)]
 struct Regrets {
-    /// At the points where they have a price.
+    /// The points at which the choice has a price.
     known: Vec<Regret>,
-    /// At how many points what they choose is too large to be simulated.
+    /// The number of points at which the choice is too large to simulate.
     unknown: usize,
 }
 
-/// What the rules' choice loses at a point.
+/// What the rules' choice loses at one point.
 struct Regret {
     ranks: usize,
     bytes: usize,
     chosen: Choice,
     fastest: Candidate,
-    /// By which part the choice takes longer.
+    /// How much longer the choice takes, as a part of the fastest time.
     part: f64,
 }
 
-/// Says how much longer what rules choose takes than the fastest algorithm, by the predictions for a machine.
+/// Prints how much longer the rules' choices take than the fastest algorithm, by the predictions for a machine.
 pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let machine = options.machine.read()?;
     let rules = in_order(options.file.as_deref().into_iter())?;
@@ -69,8 +69,8 @@ fn collectives(options: &RegretOptions) -> Result<Vec<Collective>, Failure> {
     options.collective.iter().map(|&collective| priced(collective)).collect()
 }
 
-/// What the choices lose at all points. What is left to the component below has no price, nor have mock-ups: they cost what they
-/// call.
+/// Returns what the choices lose at all points. It leaves out calls for the component below and algorithms
+/// that call other collectives, because they have no price.
 fn regrets(
     options: &RegretOptions,
     machine: &Machine,
@@ -89,7 +89,7 @@ fn regrets(
             candidates.push(Candidate { collective, algorithm, parameters });
         }
     }
-    // The fastest alone is asked for, and what is chosen.
+    // The atlas needs only the fastest and the chosen candidates.
     let is_chosen =
         |candidate: &Candidate, size: usize, bytes: usize| is_choice(candidate, choose(size, bytes));
     let atlas = priced_atlas(candidates, machine, ranks, bytes, 1.0, &is_chosen)?;
@@ -112,7 +112,7 @@ fn regret_at(atlas: &Atlas, point: Point, chosen: Choice, time: f64) -> Regret {
     Regret { ranks, bytes, chosen, fastest, part: atlas.excess(point, time).max(0.0) }
 }
 
-/// Which of the candidates is chosen.
+/// Returns the index of the candidate that is chosen.
 fn position(candidates: &[Candidate], choice: Choice) -> Option<usize> {
     candidates.iter().position(|candidate| is_choice(candidate, choice))
 }

@@ -1,41 +1,41 @@
-//! How long is measured.
+//! Limits how long a tuning measures.
 
 use super::entry::Stage;
 
-/// Repetitions of each contestant in each cell, at least: the first batch of the paper's procedure.
+/// The least repetitions of each contestant in each cell: the first batch of the paper's procedure.
 const AT_LEAST: u32 = 5;
 
-/// And at most.
+/// The most repetitions of each contestant in each cell.
 const AT_MOST: u32 = 300;
 
-/// How many jobs verify.
+/// The number of jobs that verify.
 pub const VERIFICATIONS: usize = 3;
 
-/// Milliseconds for each cell of a job unless --time is given.
+/// Milliseconds for each cell of a job, without --time.
 const USUAL: [(Stage, f64); 4] =
     [(Stage::Survey, 2000.0), (Stage::Search, 800.0), (Stage::Final, 1000.0), (Stage::Verify, 800.0)];
 
-/// The parts of the whole time that stages get.
+/// The parts of the whole time that stages get, with --time.
 const PARTS: [(Stage, f64); 4] =
     [(Stage::Survey, 0.25), (Stage::Search, 0.1), (Stage::Final, 0.45), (Stage::Verify, 0.2)];
 
-/// After the first job the shortest calls need not be known as well any more: the longest time so far is handed on.
+/// The precision of the shortest calls is this many times coarser after the first job, which passes on its time.
 const LATER_PRECISION: f64 = 5.0;
 
 /// What limits repetitions.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// Minutes for all.
+    /// Minutes for the whole tuning.
     pub minutes: Option<f64>,
-    /// How many cells there are.
+    /// Number of cells.
     pub cells: usize,
-    /// How many jobs the final has.
+    /// Number of jobs of the final.
     pub launches: usize,
     /// The relative standard error of the shortest calls.
     pub precision: f64,
-    /// No call may take longer, in seconds.
+    /// In seconds. No call may take longer.
     pub limit: u64,
-    /// Calls follow barriers closely.
+    /// Whether calls follow barriers closely.
     pub hot: bool,
 }
 
@@ -44,7 +44,7 @@ fn of(stage: Stage, all: &[(Stage, f64); 4]) -> f64 {
 }
 
 impl Budget {
-    /// How many jobs a stage has for each number of ranks, as far as is known before.
+    /// Returns the number of jobs of a stage for each number of ranks, as far as known beforehand.
     fn jobs(&self, stage: Stage) -> usize {
         match stage {
             Stage::Survey | Stage::Search => 1,
@@ -53,7 +53,7 @@ impl Budget {
         }
     }
 
-    /// No repetition beyond the least number begins after so many milliseconds in a cell.
+    /// Returns the milliseconds after which no repetition beyond the least number begins in a cell.
     pub fn milliseconds(&self, stage: Stage) -> f64 {
         match self.minutes {
             None => of(stage, &USUAL),
@@ -63,7 +63,7 @@ impl Budget {
         }
     }
 
-    /// All of it, in seconds.
+    /// Returns the seconds of these stages.
     pub fn seconds(&self, stages: &[Stage]) -> f64 {
         stages
             .iter()
@@ -71,8 +71,8 @@ impl Budget {
             .sum()
     }
 
-    /// What the measuring program is told. The reference is the longest time so far that it took to know the shortest calls, in
-    /// seconds; 0 if there is none.
+    /// Returns the options of the measuring program. `reference` is the longest time so far, in seconds, until
+    /// a collective's shortest calls were known well; 0 if there is none.
     pub fn words(&self, stage: Stage, reference: f64) -> Vec<String> {
         let precision = if reference > 0.0 { self.precision * LATER_PRECISION } else { self.precision };
         let values = [

@@ -1,5 +1,5 @@
-//! The jobs of a tuning, one after the other. What is recorded is not measured again, so that a tuning that is begun anew comes to
-//! where it was.
+//! The jobs of a tuning, one after the other. What is recorded is not measured again, so a tuning that is
+//! started again continues where it stopped.
 
 use super::budget::VERIFICATIONS;
 use super::entry::{Conclusion, Entry, Event, Stage, TuningStep};
@@ -19,38 +19,37 @@ use std::collections::BTreeSet;
 use tuning::statistics::{self, median_of_launches};
 use tuning::{CellKey, MOST_STEPS, SURE_FINALS, Standing, can_win, finalists, is_default, leader, steps};
 
-/// So many jobs may fail in a row with nobody to blame.
+/// The tuning fails after this many jobs in a row that failed without a contestant to blame.
 const MOST_UNEXPLAINED: usize = 2;
 
-/// So many jobs may end in a row without having measured anything.
+/// The tuning fails after this many jobs in a row that measured nothing.
 const MOST_FRUITLESS: usize = 10;
 
-/// A tuning under way.
+/// A tuning in progress.
 pub struct Campaign<'tuning> {
-    /// What is tuned.
     pub plan: &'tuning Plan,
-    /// What starts its jobs.
+    /// Starts the jobs.
     pub launcher: Launcher,
     /// What was measured so far.
     pub record: Record,
-    /// Whether to go on.
+    /// Says whether the user wants to stop.
     pub interruption: Interruption,
-    /// How far it is.
+    /// Shows the progress.
     pub schedule: Schedule,
 }
 
-/// Jobs of one step that ended badly.
+/// The jobs of one step that ended badly.
 #[derive(Default)]
 struct Troubles {
-    /// Cells in which everybody is measured alone, to find out who ends jobs.
+    /// Cells in which each contestant is measured alone, to find out which one ends jobs.
     isolated: BTreeSet<CellKey>,
     unexplained: usize,
     fruitless: usize,
 }
 
 impl Troubles {
-    /// Whether a contestant that is to blame is left out. Jobs may also be ended from outside: without the default, or the rule
-    /// file, nothing comes of a cell, so these are called once more, alone.
+    /// Whether to exclude a contestant that is to blame. A job may also end for an outside reason. Without the
+    /// default, or the rule file, a cell has no result. So these two contestants get one more call, alone.
     fn is_sure(&self, cells: &[Racing], trial: &Trial) -> bool {
         let is_candidate =
             trial.contestant.parse::<Contestant>().is_ok_and(|contestant| contestant.algorithm.is_some());
@@ -59,7 +58,7 @@ impl Troubles {
 }
 
 impl Campaign<'_> {
-    /// Measures all that decides.
+    /// Measures all that decisions need.
     pub fn measure(&mut self) -> Result<(), Failure> {
         for setting in &self.plan.settings {
             let step = |stage, round| TuningStep { ranks: setting.placement.ranks, stage, round };
@@ -98,7 +97,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// The default and everybody with some hope.
+    /// Returns the default and all candidates that are not hopeless.
     fn surveyed(&self, setting: &Setting) -> Vec<Racing> {
         let racing = setting.cells.iter().map(|(place, field)| {
             let entrants = field.entrants.iter().map(|entrant| entrant.contestant.clone());
@@ -115,7 +114,7 @@ impl Campaign<'_> {
         racing.filter(|(_, contestants)| !contestants.is_empty()).collect()
     }
 
-    /// The default and the finalists, where there are any; without those that have lost already.
+    /// Returns the default and the finalists of cells that have any. Leaves out finalists that have lost already.
     fn racing(&self, setting: &Setting, now: TuningStep) -> Vec<Racing> {
         let mut standings: Vec<Vec<Standing>> =
             setting.cells.iter().map(|(place, _)| self.standings(*place, now)).collect();
@@ -147,7 +146,7 @@ impl Campaign<'_> {
         self.record.measurement(step, place, &default_contestant())
     }
 
-    /// Drops the default where it stands under its own name, and returns its time, by both names.
+    /// Drops the default where it stands under its algorithm's name. Returns its time, measured under both names.
     fn without_default(&self, place: CellKey, standings: &mut Vec<Standing>) -> Option<f64> {
         let measured = self.surveyed_default(place)?;
         let median = median_of_launches(&[seconds(&measured.nanoseconds)]);
@@ -158,8 +157,8 @@ impl Campaign<'_> {
         Some(time)
     }
 
-    /// What candidates were measured to take before a step and before the final. What was measured later does not count: a tuning
-    /// that goes on plans as it did before.
+    /// Returns the candidates' times from the survey and the search before the step `now`. Later measurements
+    /// do not count: a resumed tuning must plan as it did before.
     fn standings(&self, place: CellKey, now: TuningStep) -> Vec<Standing> {
         let mut all: Vec<(Standing, Vec<Vec<f64>>)> = Vec::new();
         for (step, measured) in self.record.measured_in(place) {
@@ -184,7 +183,7 @@ impl Campaign<'_> {
             .collect()
     }
 
-    /// Whether a finalist was not far behind the default in the first final jobs.
+    /// Whether a finalist was not far behind the default in the first jobs of the final.
     fn may_win(&self, place: CellKey, contestant: &Contestant) -> bool {
         let median = |contestant: &Contestant| {
             let measured = (0..SURE_FINALS).map(|round| {
@@ -197,7 +196,7 @@ impl Campaign<'_> {
         both.is_some_and(|(seconds, default)| can_win(seconds, default))
     }
 
-    /// Has everybody measured who is to be in a step, with as many jobs as it takes.
+    /// Measures all contestants of a step, with as many jobs as it takes.
     fn perform(&mut self, setting: &Setting, step: TuningStep, cells: &[Racing]) -> Result<(), Failure> {
         let mut troubles = Troubles::default();
         let mut is_said = false;
@@ -226,7 +225,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Who was not measured in a step, and with whom they race. Where the default cannot be called nobody is.
+    /// Returns the cells left to measure in a step, with their contestants, except where the default is excluded.
     fn left(&self, step: TuningStep, cells: &[Racing], isolated: &BTreeSet<CellKey>) -> Vec<Racing> {
         let mut left = Vec::new();
         for (place, contestants) in cells {
@@ -261,7 +260,7 @@ impl Campaign<'_> {
         (ended, hearing.heard)
     }
 
-    /// Draws conclusions from a job's end. Fails if it makes no sense to start another one.
+    /// Draws conclusions from a job's end. Fails if another job makes no sense.
     fn judge(
         &mut self,
         step: TuningStep,
@@ -299,7 +298,7 @@ impl Campaign<'_> {
                 troubles.unexplained = 0;
                 troubles.isolated.extend(place_of(cells, &trial));
             }
-            // Wrong results leave cells to be measured again without those who gave them; nothing failed.
+            // After wrong results, cells are measured again without the contestants that gave them; no job failed.
             Blame::Nobody if heard.results > 0 => troubles.unexplained = 0,
             Blame::Nobody => troubles.unexplained += 1,
         }
@@ -312,7 +311,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Leaves a contestant out from now on, with as many bytes or more.
+    /// Excludes a contestant from now on, with as many bytes or more.
     fn exclude(
         &mut self,
         step: TuningStep,
@@ -341,7 +340,7 @@ fn place_of(cells: &[Racing], trial: &Trial) -> Option<CellKey> {
     cells.iter().map(|(place, _)| *place).find(is_there)
 }
 
-/// Times as they are compared.
+/// Converts times to the unit in which they are compared.
 pub fn seconds(nanoseconds: &[u64]) -> Vec<f64> {
     nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect()
 }

@@ -1,12 +1,12 @@
-//! The table of all times: a row for each.
+//! The table of all times, with a row for each time.
 
 use super::entry::{Entry, Event};
 use measurements::{Line, Measurement};
 
-/// The columns. A launch is a job, by its number.
+/// The columns. `launch` is the job's number.
 pub const HEAD: &str = "collective,ranks,bytes,contestant,stage,launch,ran,repetition,seconds";
 
-/// The rows of an entry; none unless something was measured.
+/// Returns the rows of an entry; none unless the entry has a measurement.
 pub fn rows(entry: &Entry) -> String {
     let Event::Said(Line::Measurement(measurement)) = &entry.event else { return String::new() };
     let Measurement { collective, ranks, bytes, contestant, ran, nanoseconds, .. } = measurement;

@@ -1,48 +1,43 @@
-//! What stands in the file of everything that was measured: JSON, one value in a line.
+//! The file of everything that a tuning measured: JSON, with one value in a line.
 
 use measurements::Line;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The first line: what was tuned, where. Whatever shapes the plan is in it, so that a tuning goes on as it began.
+/// The first line. It has everything that shapes the plan, so that a tuning continues as it began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The format's name and version.
     pub format: String,
     /// The host's name, the processors, the kernel.
     pub machine: String,
-    /// What the MPI library calls itself; not known before a job was started.
+    /// The MPI library's own description of itself; empty before the first job.
     pub library: String,
-    /// The version of rustcoll.
     pub version: String,
-    /// The day on which it began, as 2026-11-22.
+    /// The day on which the tuning began, as 2026-11-22.
     pub date: String,
-    /// The command's options by their names.
+    /// Options of the command, by name.
     pub options: BTreeMap<String, String>,
-    /// The texts of the files that options name.
+    /// Texts of the files that options name, by path.
     pub files: BTreeMap<String, String>,
 }
 
-/// Any other line: something that happened in a job.
+/// Every other line: an event of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The job's number, from 0 in the order in which they were started.
+    /// The job's number, from 0 in the order in which jobs were started.
     pub job: usize,
-    /// What it was for.
     pub step: TuningStep,
-    /// What happened.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// What a job is for. Several may be started for the same if the first ones fail.
+/// The purpose of a job. If the first jobs fail, more jobs have the same purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TuningStep {
-    /// The number of ranks.
     pub ranks: usize,
-    /// The stage.
     pub stage: Stage,
-    /// Which of the stage's jobs it is, from 0.
+    /// Index of the job in its stage, from 0.
     pub round: usize,
 }
 
@@ -50,17 +45,16 @@ pub struct TuningStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Everybody is measured once.
+    /// All contestants are measured once.
     Survey,
-    /// Parameters are varied.
+    /// The search varies parameters.
     Search,
-    /// The best race with the default.
+    /// The best candidates race against the default.
     Final,
-    /// The rule file races with the default.
+    /// The rule file races against the default.
     Verify,
 }
 
-/// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Event {
@@ -70,25 +64,23 @@ pub enum Event {
     Concluded(Conclusion),
 }
 
-/// What the tuner makes of a job's end.
+/// What the tuner concludes from a job's end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Conclusion {
-    /// A contestant is not called again on as many ranks, with as many bytes or more.
+    /// A contestant is not called again on this number of ranks, with as many bytes or more.
     Excluded {
-        /// The collective.
         collective: String,
-        /// The bytes by the collective's measure.
+        /// By the collective's measure.
         bytes: usize,
-        /// The contestant.
         contestant: String,
-        /// What it did.
+        /// What the contestant did.
         reason: String,
     },
 }
 
 impl Stage {
-    /// In words.
+    /// Returns the stage in words.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Survey => "survey",

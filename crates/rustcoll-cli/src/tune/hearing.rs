@@ -1,4 +1,4 @@
-//! What a job says is recorded as it comes, and who is to blame if it ends badly.
+//! Records what a job prints as it comes, and finds out which contestant is to blame if the job ends badly.
 
 use super::entry::{Entry, Event, TuningStep};
 use super::interruption::Interruption;
@@ -10,34 +10,32 @@ use crate::failure::Failure;
 use measurements::{Fault, Line, Trial};
 use std::ops::ControlFlow;
 
-/// Hears one job.
+/// Receives the lines of one job.
 pub struct Hearing<'tuning, Show> {
-    /// Where everything goes.
+    /// Gets every line.
     pub record: &'tuning mut Record,
-    /// Where the ranks are to be.
+    /// Says where the ranks should be.
     pub setting: &'tuning Setting,
-    /// What the job is for.
     pub step: TuningStep,
-    /// Its number.
+    /// The job's number.
     pub job: usize,
-    /// Whether it is to go on.
+    /// Says whether the user wants to stop.
     pub interruption: &'tuning Interruption,
-    /// Shows which part of it is done.
+    /// Shows which part of the job is done.
     pub show: Show,
-    /// What the job said.
     pub heard: Heard,
 }
 
-/// What is to be known of a job besides what it measured.
+/// What the tuner needs to know of a job besides its measurements.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// Who was called in the cell that is being measured, in this order.
+    /// The contestants that were called in the current cell, in this order.
     pub called: Vec<Trial>,
-    /// Whose result was wrong there: they are not called again.
+    /// The contestants whose result there was wrong. They are not called again.
     pub faulty: Vec<Trial>,
-    /// Whose call did not end in time.
+    /// The contestant whose call did not end in time.
     pub hung: Option<Trial>,
-    /// How many results came.
+    /// Number of results.
     pub results: usize,
     /// Why the tuning cannot go on.
     pub failure: Option<Failure>,
@@ -80,27 +78,27 @@ impl Heard {
                 self.faulty.push(Trial { collective, bytes, contestant });
             }
             Line::Hung(trial) => self.hung = Some(trial),
-            // Whoever was called with the least bytes, to know how often to repeat, has ended that.
+            // The contestants that were called for the reference, with the least bytes, have ended these calls.
             Line::Reference(_) => self.called.clear(),
             Line::Job(_) => {}
         }
     }
 }
 
-/// Who is to blame for a job that ended too early.
+/// Which contestant is to blame for a job that ended too early.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Blame {
     /// One contestant.
     One(Trial),
-    /// Anybody in this cell.
+    /// Any contestant in this cell.
     Cell(Trial),
-    /// Nobody is known.
+    /// Unknown.
     Nobody,
 }
 
 impl Heard {
-    /// Whoever was called for the first time last is to blame, unless everybody in the cell had been called: then any of them may
-    /// have ended the job, in a repetition, but those whose results were wrong.
+    /// Returns the contestant that was last called for the first time. If all in the cell had been called,
+    /// any of them may have ended the job in a repetition, except those with wrong results.
     pub fn blame(&self, race: &Race) -> Blame {
         if let Some(trial) = &self.hung {
             return Blame::One(trial.clone());
@@ -209,7 +207,7 @@ mod tests {
         let called = [one, Line::Fault(fault), other];
         let blame = |lines: &[Line]| blame_in(&["bcast:8/rustcoll,rustcoll:chain,rustcoll:binary"], lines);
         assert_eq!(blame(&called), Blame::One(racing[1].clone()));
-        // All three were called: it may be any of the two that are called again.
+        // All three were called. Either of the two that are called again may be to blame.
         assert_eq!(blame(&[&called[..], &[last]].concat()), Blame::Cell(racing[2].clone()));
     }
 }

@@ -3,10 +3,10 @@
 use measurements::{Contestant, Heat, Operation, Series};
 use tuning::CellKey;
 
-/// A cell and who races in it.
+/// A cell, and the contestants that race in it.
 pub type Racing = (CellKey, Vec<Contestant>);
 
-/// Consecutive cells of a collective in which the same contestants race are one heat.
+/// Returns heats: consecutive cells of a collective with the same contestants are one heat.
 pub fn heats(cells: &[Racing]) -> Vec<Heat> {
     let is_alike = |(one, racers): &Racing, (other, others): &Racing| {
         one.collective == other.collective && racers == others

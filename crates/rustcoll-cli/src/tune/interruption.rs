@@ -1,4 +1,4 @@
-//! Ctrl-C, and whoever else asks the command to end.
+//! Signals that ask the command to end, as Ctrl-C.
 
 use super::record::GOES_ON;
 use crate::failure::Failure;
@@ -9,15 +9,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whether the command was asked to end. Some send the same signal twice, so that the second one says nothing new; a job that is
-/// ended is gone after some seconds anyway.
+/// Whether a signal asked the command to end. Some programs send the same signal twice, so a second one means
+/// nothing new. A job that is asked to end is gone after some seconds anyway.
 #[derive(Clone, Debug)]
 pub struct Interruption {
     signal: Arc<AtomicUsize>,
 }
 
 impl Interruption {
-    /// Listens from now on.
+    /// Starts to listen for signals.
     pub fn listen() -> io::Result<Interruption> {
         let signal = Arc::new(AtomicUsize::new(0));
         for &number in TERM_SIGNALS {
@@ -26,12 +26,12 @@ impl Interruption {
         Ok(Interruption { signal })
     }
 
-    /// Whether it was.
+    /// Whether a signal came.
     pub fn is_here(&self) -> bool {
         self.signal.load(Ordering::Relaxed) != 0
     }
 
-    /// Fails if it was, with what to do to go on.
+    /// Fails if a signal came. The error says how to continue.
     pub fn check(&self, folder: &Path) -> Result<(), Failure> {
         match self.signal.load(Ordering::Relaxed) {
             0 => Ok(()),

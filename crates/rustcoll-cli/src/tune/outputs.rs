@@ -1,4 +1,4 @@
-//! The files and tables that a tuning ends with.
+//! The files and tables that a tuning writes at its end.
 
 use crate::bench::performance::unwritable;
 use crate::failure::Failure;
@@ -11,19 +11,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tuning::{Decision, Demands, Gains, Limits, Tuning, open_mpi_rules, profiles, rules, tuned_rules, words};
 
-/// The rule file.
 const RULES: &str = "rules.toml";
 
-/// The same for Open MPI up to series 5, and from series 6 on.
+/// The rules for Open MPI up to series 5, and from series 6 on.
 const OTHERS: [&str; 2] = ["tuned.conf", "open-mpi.json"];
 
-/// The folder of those for PGMPITuneLib.
+/// The folder of profiles for PGMPITuneLib.
 const PROFILES: &str = "profiles";
 
-/// The same for people.
+/// The results for people.
 const REPORT: &str = "report.html";
 
-/// A cell that is verified to be slower by more than this is too slow.
+/// A verified cell is too slow if it takes more than this many times the default's time.
 const WORST: f64 = 1.05;
 
 const HEADINGS: [(&str, Side); 8] = [
@@ -37,12 +36,12 @@ const HEADINGS: [(&str, Side); 8] = [
     ("gain", Side::Right),
 ];
 
-/// Where the rule file is.
+/// Returns the path of the rule file.
 pub fn rule_file(folder: &Path) -> PathBuf {
     folder.join(RULES)
 }
 
-/// Writes the report, and all files for rustcoll and other libraries. Those of before that this tuning does not come to are removed.
+/// Writes the report, and all files for rustcoll and other libraries. Removes earlier files that have no successor.
 pub fn write(tuning: &Tuning, folder: &Path, demands: Demands) -> Result<(), Failure> {
     let limits = Limits { factor: 1.0 / (1.0 - demands.gain), significance: demands.significance };
     let report = report_html::page(tuning, limits).map_err(Failure::Input)?;
@@ -60,7 +59,7 @@ pub fn write(tuning: &Tuning, folder: &Path, demands: Demands) -> Result<(), Fai
     Ok(())
 }
 
-/// Writes profiles, of which those of before must not be read any more.
+/// Writes profiles. First removes all earlier ones, because PGMPITuneLib would still read them.
 fn write_profiles(tuning: &Tuning, folder: &Path, limits: Limits) -> Result<(), Failure> {
     let failed = |error: io::Error| unwritable(folder, &error);
     if folder.exists() {
@@ -89,7 +88,7 @@ fn remove(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Prints what was chosen, and how to use it.
+/// Prints the choices, and how to use them.
 pub fn print(tuning: &Tuning, folder: &Path, output: &mut impl Write) -> io::Result<()> {
     let rows: Vec<_> = tuning.cells.iter().map(row).collect();
     output.write_all(columns(HEADINGS, &rows).as_bytes())?;
@@ -146,7 +145,7 @@ const VERIFIED: [(&str, Side); 6] = [
     ("ratio", Side::Right),
 ];
 
-/// Prints what the rule file really gained. Nothing if nothing was verified. Returns whether no cell is too slow.
+/// Prints what the rule file gained in the verification, if there was one. Returns whether no cell is too slow.
 pub fn print_verified(tuning: &Tuning, output: &mut impl Write) -> io::Result<bool> {
     let gains: Gains = tuning.verified_gains();
     let (Some(mean), Some((worst, ratio))) = (gains.mean(), gains.worst()) else { return Ok(true) };

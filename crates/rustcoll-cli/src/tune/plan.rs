@@ -1,4 +1,4 @@
-//! What is tuned, and what shapes that.
+//! The plan of a tuning, and the options that shape it.
 
 use super::budget::Budget;
 use super::entry::Header;
@@ -19,37 +19,36 @@ use std::path::Path;
 use std::time::SystemTime;
 use tuning::{CellKey, Demands, Field, fields};
 
-/// The format of the file of what was measured.
+/// The format of the file of measurements.
 pub const FORMAT: &str = "rustcoll tune 1";
 
-/// A tuning as it is asked for.
+/// The plan that the options ask for.
 #[derive(Debug)]
 pub struct Plan {
-    /// What is measured for each number of ranks.
+    /// One for each number of ranks.
     pub settings: Vec<Setting>,
-    /// How long.
     pub budget: Budget,
-    /// How many jobs the final has.
+    /// Number of jobs of the final.
     pub launches: usize,
-    /// When the default is replaced.
+    /// What a candidate must achieve to replace the default.
     pub demands: Demands,
 }
 
-/// The cells of a number of ranks.
+/// The cells of one number of ranks.
 #[derive(Debug)]
 pub struct Setting {
-    /// Where the ranks are to be.
+    /// Where the ranks should be.
     pub placement: Placement,
-    /// By collective, each by ascending bytes.
+    /// By collective, each in ascending order of bytes.
     pub cells: Vec<(CellKey, Field)>,
 }
 
-/// The contestant that is to be replaced.
+/// Returns the contestant that others may replace.
 pub fn default_contestant() -> Contestant {
     Contestant { component: Contestant::OWN.into(), rules: None, algorithm: None, parameters: Vec::new() }
 }
 
-/// Fails if the options contradict each other, before anything is done that takes a while.
+/// Fails if the options contradict each other, before any long work.
 pub fn check(options: &TuneOptions, wanted: &[Wanted]) -> Result<(), Failure> {
     let (limit, patience) = (options.limit, options.launch.program.patience);
     if limit >= patience {
@@ -66,7 +65,7 @@ pub fn check(options: &TuneOptions, wanted: &[Wanted]) -> Result<(), Failure> {
 }
 
 impl Plan {
-    /// Fails as [`check`] does. Takes a while: algorithms are simulated.
+    /// Fails as [`check`] does. Takes a while, because it simulates algorithms.
     pub fn new(options: &TuneOptions, wanted: &[Wanted]) -> Result<Plan, Failure> {
         let settings =
             wanted.iter().map(|wanted| Setting::new(options, wanted)).collect::<Result<Vec<_>, Failure>>()?;
@@ -103,7 +102,7 @@ impl Setting {
     }
 }
 
-/// The call that the measuring program makes.
+/// Returns the call that the measuring program makes.
 fn call(collective: Collective, ranks: usize, ranks_per_host: usize, bytes: usize) -> Call {
     let nodes = ranks / ranks_per_host;
     Call {
@@ -117,7 +116,7 @@ fn call(collective: Collective, ranks: usize, ranks_per_host: usize, bytes: usiz
     }
 }
 
-/// What starts jobs, whose default choice is by the rules that are named. How calls are repeated is said stage by stage.
+/// Returns a launcher whose default choice follows the rules that the user names. Each stage sets its repetitions.
 pub fn launcher(options: &TuneOptions) -> Result<Launcher, Failure> {
     let mut mca = options.launch.mca.clone();
     let rules = options.rules();
@@ -127,7 +126,7 @@ pub fn launcher(options: &TuneOptions) -> Result<Launcher, Failure> {
     Launcher::new(&LaunchOptions { mca, ..options.launch.clone() }, Vec::new())
 }
 
-/// What a tuning must have in common with the one that it goes on from.
+/// Returns what a tuning must have in common with the earlier one that it continues.
 pub fn header(options: &TuneOptions, wanted: &[Wanted]) -> Result<Header, Failure> {
     let name = uname();
     let host = name.nodename().to_string_lossy().into_owned();
@@ -151,7 +150,7 @@ pub fn header(options: &TuneOptions, wanted: &[Wanted]) -> Result<Header, Failur
     })
 }
 
-/// The options that shape what is measured, as they are written.
+/// Returns the options that shape what is measured, as the user writes them.
 fn shaping(options: &TuneOptions, wanted: &[Wanted]) -> BTreeMap<String, String> {
     let joined = |words: Vec<String>| words.join(",");
     let of_series = |series: &Series| {

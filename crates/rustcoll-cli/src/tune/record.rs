@@ -1,4 +1,4 @@
-//! Everything that was measured, in memory and in files, to which it is appended before anything else is done with it.
+//! Everything that a tuning measured, in memory and in files. Each entry goes to the files before anything uses it.
 
 use super::csv;
 use super::entry::{Conclusion, Entry, Event, Header, TuningStep};
@@ -12,47 +12,46 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tuning::CellKey;
 
-/// The file that a tuning goes on from.
+/// The file from which a tuning continues.
 pub const MEASURED: &str = "measured.json";
 
-/// The same times in a table.
+/// The same times as a table.
 const CSV: &str = "measured.csv";
 
-/// What to do after a tuning was broken off.
+/// What the user can do after an interruption.
 pub const GOES_ON: &str = "the same command goes on from there (without --from-scratch)";
 
-/// A contestant of which a rank was late in every repetition is called in so many jobs.
+/// A contestant with a late rank in every repetition is called in this many jobs.
 const MOST_LATE: usize = 2;
 
-/// Who is not called again, and where.
+/// A contestant that is not called again in a cell.
 #[derive(Clone, Debug)]
 struct Exclusion {
-    /// When that came out.
+    /// The step in which the reason was found.
     step: TuningStep,
     place: CellKey,
     contestant: String,
     reason: String,
-    /// With more bytes neither.
+    /// Whether this holds with more bytes, too.
     and_larger: bool,
 }
 
-/// What was measured.
+/// Everything that was measured.
 #[derive(Debug)]
 pub struct Record {
-    /// The folder of its files.
     pub folder: PathBuf,
-    /// Who began it, where and how. The library is not known before a job was started.
+    /// Where and how the tuning began. Its library is unknown before the first job.
     pub header: Header,
     /// The number of the next job.
     pub jobs: usize,
-    /// The longest time that it took to know a collective's shortest calls, in seconds; 0 if none was told.
+    /// The longest time, in seconds, until a collective's shortest calls were known well; 0 if no job said it.
     pub reference: f64,
-    /// By what it was for, where and by whom; what was measured again counts alone.
+    /// By step, cell and contestant. A new measurement replaces the old one.
     measurements: BTreeMap<(TuningStep, CellKey, String), Measurement>,
     exclusions: Vec<Exclusion>,
-    /// How often a rank was late in every repetition, by the same.
+    /// How often a rank was late in every repetition, by step, cell and contestant.
     late: BTreeMap<(TuningStep, CellKey, String), usize>,
-    /// On how many hosts ranks are, and the most on one, as jobs told.
+    /// By number of ranks, as jobs said it: the number of hosts, and the most ranks on one.
     placements: BTreeMap<usize, (usize, usize)>,
     json: Appended,
     csv: Appended,
@@ -63,12 +62,12 @@ pub struct Record {
 struct Appended {
     path: PathBuf,
     file: File,
-    /// Up to here there are whole lines.
+    /// The file has whole lines up to this length.
     length: u64,
 }
 
 impl Record {
-    /// Opens the files of a folder, or begins them. Fails if something else was measured there.
+    /// Opens the files of a folder, or begins them. Fails if the folder has measurements of another tuning.
     pub fn open(folder: &Path, wanted: Header, from_scratch: bool) -> Result<Record, Failure> {
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         let mut json = Appended::locked(folder.join(MEASURED))?;
@@ -93,7 +92,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Learns what stands in the file. A line that was being written when the tuning ended is cut off.
+    /// Reads the file. Cuts off an incomplete last line, which an interrupted tuning may leave.
     fn resume(&mut self) -> Result<(), Failure> {
         let path = self.json.path.clone();
         let fault = |reason: String| Failure::Input(format!("{}: {reason}", path.display()));
@@ -120,7 +119,7 @@ impl Record {
         self.rewrite_csv(&entries)
     }
 
-    /// Fails if a file was begun otherwise than it is to go on.
+    /// Fails if the tuning in the file began in another way than this one.
     fn accept(&mut self, found: Header) -> Result<(), Failure> {
         let differences = differences(&found, &self.header);
         if differences.is_empty() {
@@ -142,7 +141,7 @@ impl Record {
         self.csv.append(&format!("{}\n{rows}", csv::HEAD))
     }
 
-    /// Appends what happened, and learns it.
+    /// Appends an entry to the files, and learns it.
     pub fn add(&mut self, entry: &Entry) -> Result<(), Failure> {
         if let Event::Said(Line::Job(job)) = &entry.event {
             self.check_library(&job.library)?;
@@ -156,10 +155,10 @@ impl Record {
         Ok(())
     }
 
-    /// Has everything so far outlast the machine. Jobs that are under way would be disturbed.
+    /// Writes everything so far to the disk. During a job, this would disturb the job.
     pub fn sync(&self) -> Result<(), Failure> {
         match self.json.file.sync_data() {
-            // What is no file on a disk need not.
+            // Only files on a disk need this.
             Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
                 Err(unwritable(&self.json.path, &error))
             }
@@ -167,7 +166,7 @@ impl Record {
         }
     }
 
-    /// Begins the file with the library that the first job told of; later ones must have the same.
+    /// Begins the file with the library that the first job names. Later jobs must have the same library.
     fn check_library(&mut self, library: &str) -> Result<(), Failure> {
         if self.json.length == 0 {
             self.header.library = library.to_owned();
@@ -220,26 +219,26 @@ impl Record {
         }
     }
 
-    /// Whether a contestant is not called in a cell.
+    /// Whether a contestant is not called again in a cell.
     pub fn is_excluded(&self, place: CellKey, contestant: &Contestant) -> bool {
         let name = contestant.to_string();
         self.exclusions.iter().any(|one| one.contestant == name && one.holds_in(place))
     }
 
-    /// The same as it was known before a step: what comes out later does not change what was planned then.
+    /// Whether this was known before a step. What is known later must not change what was planned then.
     pub fn was_excluded(&self, place: CellKey, contestant: &Contestant, before: TuningStep) -> bool {
         let name = contestant.to_string();
         let is_known = |one: &&Exclusion| one.step < before && one.holds_in(place);
         self.exclusions.iter().filter(is_known).any(|one| one.contestant == name)
     }
 
-    /// Everybody who is not called in a cell, and why.
+    /// Returns the contestants that are not called in a cell, and why.
     pub fn exclusions(&self, place: CellKey) -> impl Iterator<Item = (&str, &str)> {
         let there = self.exclusions.iter().filter(move |one| one.holds_in(place));
         there.map(|one| (&one.contestant[..], &one.reason[..]))
     }
 
-    /// What a contestant was measured to take in one job's place.
+    /// Returns a contestant's times in a step and a cell.
     pub fn measurement(
         &self,
         step: TuningStep,
@@ -249,19 +248,19 @@ impl Record {
         self.measurements.get(&(step, place, contestant.to_string()))
     }
 
-    /// Whether a contestant need not be called again for a job's place: it was measured, or ranks were late too often.
+    /// Whether a step need not call a contestant again: it was measured, or ranks were late too often.
     pub fn is_done(&self, step: TuningStep, place: CellKey, contestant: &Contestant) -> bool {
         let key = (step, place, contestant.to_string());
         self.measurements.contains_key(&key) || self.late.get(&key).is_some_and(|&times| times >= MOST_LATE)
     }
 
-    /// Everything that was measured in a cell, in the order of the jobs.
+    /// Returns everything that was measured in a cell, in the order of the steps.
     pub fn measured_in(&self, place: CellKey) -> impl Iterator<Item = (TuningStep, &Measurement)> {
         let there = self.measurements.iter().filter(move |((_, other, _), _)| *other == place);
         there.map(|((step, ..), measurement)| (*step, measurement))
     }
 
-    /// On how many hosts so many ranks were, and the most on one, if a job told.
+    /// Returns the number of hosts of this many ranks, and the most ranks on one, if a job said it.
     pub fn placement(&self, ranks: usize) -> Option<(usize, usize)> {
         self.placements.get(&ranks).copied().filter(|(nodes, _)| *nodes > 0)
     }
@@ -283,7 +282,7 @@ fn as_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("texts and numbers can be written")
 }
 
-/// In which way a tuning would not go on as it began.
+/// Returns the differences between the tuning in the file and this one.
 fn differences(found: &Header, wanted: &Header) -> Vec<String> {
     let mut all = Vec::new();
     for (thing, there, here) in [
@@ -310,7 +309,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::Input(format!("{}: cannot be written: {error}", path.display()))
 }
 
-/// Gives the files of a folder names that nobody has.
+/// Renames the files of a folder to names that are free.
 fn move_aside(folder: &Path) -> Result<(), Failure> {
     let named = |name: &str, number: usize| {
         let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
@@ -335,7 +334,7 @@ impl Appended {
         Ok(Appended { path, file, length })
     }
 
-    /// Fails if another process has it open to append, as far as the file system knows.
+    /// Fails if another process writes to the file, as far as the file system knows.
     fn locked(path: PathBuf) -> Result<Appended, Failure> {
         let opened = Appended::open(path)?;
         let path = opened.path.display();
@@ -358,7 +357,7 @@ impl Appended {
                 Ok(())
             }
             Err(error) => {
-                // What was written before stays valid.
+                // Keep the whole lines that were written before.
                 let _ = self.file.set_len(self.length);
                 Err(Failure::Input(format!(
                     "{}: cannot be written: {error}; what was written before is whole, and {GOES_ON}",

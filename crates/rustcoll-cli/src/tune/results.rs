@@ -1,4 +1,4 @@
-//! What a tuning comes to, from what was measured.
+//! The results of a tuning.
 
 use super::campaign::seconds;
 use super::entry::{Stage, TuningStep};
@@ -10,8 +10,8 @@ use measurements::{Contestant, Measurement};
 use rustcoll::algorithms::Collective;
 use tuning::{CellKey, Decision, Field, Provenance, Skipped, Tried, Tuning, decide, words};
 
-/// All decisions, and what the rule file, which is a contestant, gained where that was verified. Cells in which the default was not
-/// measured have none.
+/// Returns all decisions, and where verified, what the rule file gained. The rule file is the contestant
+/// `tuned`. Cells in which the default was not measured have no decision.
 pub fn tuning(options: &TuneOptions, plan: &Plan, record: &Record, tuned: &Contestant) -> Tuning {
     let header = &record.header;
     let provenance = Provenance {
@@ -46,12 +46,12 @@ fn beside(cell: &Decision) -> (Collective, usize) {
     (cell.collective, cell.ranks)
 }
 
-/// When all is decided: what comes out later changes no decision.
+/// Returns the step by which all is decided. What is known later changes no decision.
 fn verification(place: CellKey) -> TuningStep {
     TuningStep { ranks: place.ranks, stage: Stage::Verify, round: 0 }
 }
 
-/// The times of a contestant in a stage, job by job.
+/// Returns the times of a contestant in a stage, job by job.
 fn tried(record: &Record, place: CellKey, contestant: &Contestant, stage: Stage) -> Option<Tried> {
     let name = contestant.to_string();
     let own = |(step, one): &(TuningStep, &Measurement)| step.stage == stage && one.contestant == name;
@@ -61,7 +61,7 @@ fn tried(record: &Record, place: CellKey, contestant: &Contestant, stage: Stage)
     Some(Tried { contestant: contestant.clone(), ran, launches })
 }
 
-/// All who were measured in a stage, without the default and rule files.
+/// Returns the contestants that were measured in a stage, without the default and rule files.
 fn candidates(record: &Record, place: CellKey, is_stage: impl Fn(Stage) -> bool) -> Vec<Contestant> {
     let mut all: Vec<Contestant> = Vec::new();
     for (step, measured) in record.measured_in(place) {
@@ -76,7 +76,7 @@ fn candidates(record: &Record, place: CellKey, is_stage: impl Fn(Stage) -> bool)
     all
 }
 
-/// A cell with those who may be chosen: the finalists that were never left out. Where there was no final nobody can be.
+/// Returns a cell with the candidates to choose from: the finalists that were never excluded; none without a final.
 fn undecided(
     record: &Record,
     (place, field): (CellKey, &Field),
@@ -108,7 +108,7 @@ fn undecided(
     })
 }
 
-/// Who was measured before the final alone, in one launch all their times: jobs of the final are more than that.
+/// Adds candidates without a final. All their times count as one launch, which is less than the final's jobs.
 fn add_others(cell: &mut Decision, record: &Record) {
     let place = CellKey::of(cell);
     for contestant in candidates(record, place, |stage| stage < Stage::Final) {
@@ -143,8 +143,8 @@ fn skipped(record: &Record, place: CellKey, field: &Field) -> Vec<Skipped> {
     all
 }
 
-/// The seconds that the hopeless would have taken in the survey: by their predictions, in proportion to the best candidate's, as
-/// often as the default was called.
+/// Returns the seconds that hopeless candidates would have taken in the survey, called as often as the default. Their
+/// times are in proportion to their predictions; the best candidate's time has the least prediction.
 fn saved(cell: &Decision, field: &Field, record: &Record) -> f64 {
     let place = CellKey::of(cell);
     let surveyed = |contestant: &Contestant| tried(record, place, contestant, Stage::Survey);

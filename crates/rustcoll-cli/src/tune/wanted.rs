@@ -1,4 +1,4 @@
-//! What is tuned: what the command line names, or what an application calls.
+//! The calls to tune: those that the command line names, or those of an application.
 
 use crate::bench::distinct;
 use crate::command_line::TuneOptions;
@@ -13,21 +13,19 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use tuning::{CellKey, Tuning, words};
 
-/// Of an application, the calls that move data for this part of the time are measured, but no more than so many.
+/// Measures an application's calls until they move data for this part of the time, but at most this many calls.
 const MEASURED: f64 = 0.95;
 const MOST: usize = 24;
 
-/// The calls of a number of ranks.
+/// The calls of one number of ranks.
 pub struct Wanted {
-    /// The number of ranks.
     pub ranks: usize,
-    /// How many of them a host has.
+    /// Number of ranks on a host.
     pub ranks_per_host: usize,
-    /// The calls.
     pub series: Vec<Series>,
 }
 
-/// All that is tuned, and the application for which it is, if it is for one.
+/// Returns the calls to tune, and the application, if they are an application's.
 pub fn wanted(options: &TuneOptions) -> Result<(Vec<Wanted>, Option<Application>), Failure> {
     match &options.profile {
         None => Ok((named(options)?, None)),
@@ -58,7 +56,7 @@ fn named(options: &TuneOptions) -> Result<Vec<Wanted>, Failure> {
     Ok(distinct(&options.ranks).into_iter().map(wanted).collect())
 }
 
-/// Both ends of all ranges, and what is between them step by step.
+/// Returns both ends of all ranges, and what is between them step by step.
 fn sizes(options: &TuneOptions) -> Vec<usize> {
     let step = options.step as usize;
     let between = |range: &std::ops::RangeInclusive<usize>| {
@@ -107,7 +105,7 @@ impl Application {
     }
 
     fn wanted(&self, options: &TuneOptions, profile: &Profile) -> Result<Vec<Wanted>, Failure> {
-        // A job of one host is measured on this one, however many ranks that has.
+        // A job of one host is measured on this host, however many ranks this host has.
         let default = if profile.nodes.len() > 1 { profile.most_on_a_node() } else { usize::MAX };
         let per_host = options.ranks_per_host.unwrap_or(default);
         let mut by_ranks: BTreeMap<usize, BTreeMap<Collective, Vec<usize>>> = BTreeMap::new();
@@ -123,7 +121,7 @@ impl Application {
         by_ranks.into_iter().map(wanted).collect()
     }
 
-    /// Says what the application gains by a tuning.
+    /// Prints what the application gains by a tuning.
     pub fn print_gain(&self, tuning: &Tuning, output: &mut impl Write) -> io::Result<()> {
         let (mut measured, mut saved) = (0.0, 0.0);
         for cell in &tuning.cells {
@@ -150,11 +148,11 @@ fn can_be_measured(kind: &Kind) -> bool {
         && (kind.bytes_from > 0 || kind.collective == Collective::Barrier)
 }
 
-/// Where calls are measured that stand for those of a row.
+/// Returns the cell that stands for the calls of a row.
 fn key(kind: &Kind, row: &Row) -> CellKey {
     let Kind { collective, size, .. } = *kind;
     let bytes = row.bytes_of_a_call();
-    // A rank sends a block to each.
+    // A rank sends a block to each rank, and a cell has the bytes of one block.
     let bytes = if Measure::of(collective) == Measure::Nothing { bytes / size } else { bytes };
     let bytes = match collective {
         Collective::Barrier => 0,

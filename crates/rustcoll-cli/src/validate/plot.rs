@@ -11,13 +11,13 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
 
-/// Size of a panel.
+/// Width and height of a panel, in pixels.
 const PANEL: (u32, u32) = (340, 330);
 
 /// The room around the points of a panel, as a factor.
 const MARGIN: f64 = 1.3;
 
-/// What ends a picture of lines.
+/// The end of an SVG.
 const END: &str = "</svg>\n";
 
 /// The times of a collective, by the algorithm's name.
@@ -26,7 +26,7 @@ struct Panel<'rows> {
     algorithms: BTreeMap<&'static str, Vec<&'rows Compared>>,
 }
 
-/// Fails if the file's name does not say that it is to hold a picture of lines.
+/// Fails if the file's name is not that of an SVG.
 pub fn check_name(path: &Path) -> Result<(), Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("svg") => Ok(()),
@@ -34,7 +34,7 @@ pub fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Draws a picture of lines; errors up to the limit lie between two of them.
+/// Returns an SVG. In each panel two lines mark the errors of `limit`.
 pub fn draw(compared: &[Compared], machine: &str, limit: f64) -> Result<String, String> {
     let titles = [
         format!("{machine}: {}", counted(compared.len(), "time")),
@@ -115,7 +115,7 @@ fn draw_panel<Backend: DrawingBackend>(
 }
 
 impl Panel<'_> {
-    /// The range of both axes, in seconds. A prediction may be 0, which has no place on a logarithmic axis.
+    /// Returns the range of both axes, in seconds. A prediction may be 0, which has no place on a logarithmic axis.
     fn times(&self) -> Range<f64> {
         let all = self.algorithms.values().flatten();
         let times = all.flat_map(|compared| [compared.row.seconds, compared.predicted]);
@@ -124,7 +124,7 @@ impl Panel<'_> {
     }
 }
 
-/// Where predictions are so many times as long as what was measured, within the range.
+/// Returns the line on which predictions are `factor` times the measured time, within the range.
 fn line(times: &Range<f64>, factor: f64) -> Vec<(f64, f64)> {
     let first = times.start.max(times.start / factor);
     let last = times.end.min(times.end / factor);
@@ -135,17 +135,17 @@ fn line(times: &Range<f64>, factor: f64) -> Vec<(f64, f64)> {
     }
 }
 
-/// A number between those of a range of pixels.
+/// Returns a place between the ends of a range of pixels.
 fn along(pixels: &Range<i32>, part: f64) -> f64 {
     f64::from(pixels.start) + part * f64::from(pixels.end - pixels.start)
 }
 
-/// A time on an axis.
+/// Returns the label of a time on an axis.
 fn label(seconds: &f64) -> String {
     tuning::words::time(*seconds).replace(".00 ", " ").replace(".0 ", " ")
 }
 
-/// Writes the points of an algorithm. What they have in common stands once, because there may be thousands of them.
+/// Writes the points of an algorithm. Their common attributes are written once, as there may be thousands of points.
 fn write_points(name: &str, colour: RGBColor, places: impl Iterator<Item = (f64, f64)>, text: &mut String) {
     *text += &format!("<g fill=\"{}\" fill-opacity=\"0.5\"><title>{name}</title>\n", colour_name(colour));
     for (x, y) in places {

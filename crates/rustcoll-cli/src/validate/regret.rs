@@ -1,4 +1,4 @@
-//! What it costs to choose by prediction, or by rules, among the algorithms that were measured.
+//! The cost of choosing by prediction, or by rules, among the algorithms that were measured.
 
 use super::Compared;
 use crate::measured::Row;
@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ptr;
 
-/// Who chooses.
+/// What chooses.
 pub enum Chooser {
-    /// The predictions: the algorithm that is predicted to be the fastest.
+    /// Chooses the algorithm with the shortest prediction.
     Prediction,
-    /// Rules of a file.
+    /// Chooses by the rules of a file of this name.
     Rules(String, Rules),
 }
 
 impl Chooser {
-    /// What it chooses for a call, if that was measured.
+    /// Returns the choice for a call, if it was measured.
     fn choose<'rows>(&self, measured: &[&'rows Compared], machine: &Machine) -> Option<&'rows Compared> {
         let rules = match self {
             Chooser::Prediction => return least(measured, |compared| compared.predicted),
@@ -38,7 +38,7 @@ impl Chooser {
         measured.iter().find(|compared| is_chosen(&compared.row.candidate)).copied()
     }
 
-    /// What stands above its table, of so many calls for which its choice was measured, out of so many.
+    /// Returns the title of the table. Of `all` calls, the choice was measured for `known`.
     fn title(&self, known: usize, all: usize) -> String {
         match self {
             Chooser::Prediction => "How many times as long calls take if prediction chooses among the algorithms that were measured:".into(),
@@ -50,7 +50,7 @@ impl Chooser {
     }
 }
 
-/// A call of which several algorithms were measured.
+/// A call for which several algorithms were measured.
 struct Cell<'rows> {
     collective: Collective,
     chosen: &'rows Compared,
@@ -64,7 +64,7 @@ impl<'rows> Cell<'rows> {
         Some(Cell { collective: best.row.candidate.collective, chosen, best })
     }
 
-    /// By how much longer the chosen one takes.
+    /// Returns how many times as long as the best the chosen algorithm takes.
     fn ratio(&self) -> f64 {
         self.chosen.row.seconds / self.best.row.seconds
     }
@@ -74,8 +74,8 @@ fn least<'rows>(measured: &[&'rows Compared], time: fn(&Compared) -> f64) -> Opt
     measured.iter().copied().min_by(|one, other| time(one).total_cmp(&time(other)))
 }
 
-/// Writes, for each collective and for all, how much longer calls take than with the fastest algorithm; nothing if no calls were measured with
-/// several.
+/// Writes, for each collective and for all, how much longer calls take than with the fastest algorithm.
+/// Writes nothing if no call was measured with several algorithms.
 pub fn write(
     compared: &[Compared],
     chooser: &Chooser,
@@ -114,13 +114,13 @@ fn line<'cells>(name: &str, cells: impl Iterator<Item = &'cells Cell<'cells>> + 
     ]
 }
 
-/// The algorithms of each call that was measured with several.
+/// Returns the measured algorithms of each call that was measured with several.
 fn calls(compared: &[Compared]) -> Vec<Vec<&Compared>> {
     let mut measured: BTreeMap<_, BTreeMap<String, &Compared>> = BTreeMap::new();
     for row in compared {
         let name = row.row.candidate.to_string();
         let known = measured.entry(row.row.cell()).or_default().entry(name).or_insert(row);
-        // One that was measured twice is as fast as the faster of the two.
+        // The faster of two measurements of an algorithm counts.
         if row.row.seconds < known.row.seconds {
             *known = row;
         }

@@ -1,4 +1,4 @@
-//! Running the command. Not every test program uses all of it.
+//! Runs the command. Not every test program uses all of it.
 
 #![allow(dead_code)]
 
@@ -17,19 +17,19 @@ pub struct Run {
 }
 
 impl Run {
-    /// The output of a run that ended with 0 and without complaints.
+    /// Returns the output of a run that ended with 0 and without complaints.
     pub fn right(self) -> String {
         assert_eq!((self.code, &self.errors[..]), (Some(0), ""));
         self.output
     }
 
-    /// The output of a run that found something wrong.
+    /// Returns the output of a run that found something wrong.
     pub fn wrong(self) -> String {
         assert_eq!((self.code, &self.errors[..]), (Some(1), ""));
         self.output
     }
 
-    /// The message of a run that did nothing.
+    /// Returns the message of a run that did nothing.
     pub fn refused(self, code: i32) -> String {
         assert_eq!((self.code, &self.output[..]), (Some(code), ""), "{}", self.errors);
         self.errors
@@ -41,7 +41,7 @@ pub fn rustcoll(line: &str) -> Run {
     rustcoll_reading(line, "")
 }
 
-/// The same with something on its standard input.
+/// Runs `rustcoll` with `input` on its standard input.
 pub fn rustcoll_reading(line: &str, input: &str) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rustcoll"))
         .args(line.split_whitespace())
@@ -51,14 +51,14 @@ pub fn rustcoll_reading(line: &str, input: &str) -> Run {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Who reads nothing may have ended before.
+    // A command that reads nothing may have ended before.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let result = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Run { code: result.status.code(), output: text(result.stdout), errors: text(result.stderr) }
 }
 
-/// A folder for one test, empty.
+/// Returns an empty folder for one test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -69,14 +69,14 @@ pub fn folder(name: &str) -> PathBuf {
 /// The first line of a job on 4 ranks.
 pub const JOB: &str = r#"{"line":"job","ranks":4,"library":"Some MPI 1.0, made somewhere"}"#;
 
-/// What a contestant took on 4 ranks.
+/// Returns the line with a contestant's times on 4 ranks.
 pub fn measurement(collective: &str, bytes: usize, contestant: &str, nanoseconds: &str) -> String {
     format!(
         r#"{{"line":"measurement","collective":"{collective}","ranks":4,"bytes":{bytes},"contestant":"{contestant}","ran":"","late":0,"nanoseconds":[{nanoseconds}]}}"#
     )
 }
 
-/// A launcher that prints these lines and then does something; it notes what it was asked to start.
+/// Writes a launcher that prints these lines, then runs `then`. The file `asked` gets the launcher's arguments.
 pub fn launcher(folder: &Path, lines: &[String], then: &str) -> PathBuf {
     fs::write(folder.join("lines"), lines.join("\n") + "\n").unwrap();
     let path = folder.join("launcher");

@@ -2,13 +2,9 @@
 import type { Kind } from "./Kind";
 
 /**
- * An algorithm.
+ * An algorithm as the page describes it.
  */
-export type AlgorithmEntry = { 
-/**
- * Its name.
- */
-name: string, 
+export type AlgorithmEntry = { name: string, 
 /**
  * Its names in MPICH and Open MPI.
  */
@@ -16,28 +12,20 @@ aliases: Array<string>,
 /**
  * Where it was first described.
  */
-source: string, 
+source: string, summary: string, 
 /**
- * What it does.
+ * When other algorithms are faster; none for algorithms that call other collectives.
  */
-summary: string, 
+loses: string | null, kind: Kind, 
 /**
- * When others are faster, if that can be said in a sentence.
- */
-loses: string | null, 
-/**
- * By what ranks communicate.
- */
-kind: Kind, 
-/**
- * What can be chosen besides the number of ranks, by the names of [`crate::problem::ProblemFields`].
+ * Inputs that shape the schedule besides `ranks`, named as in [`crate::problem::ProblemFields`].
  */
 controls: Array<string>, 
 /**
- * What a call must satisfy, each as the reason for which one that does not is refused.
+ * Requirements of the algorithm, each as the reason for which a call that does not meet it is refused.
  */
 refuses: Array<string>, 
 /**
- * Whether operands are combined in the order of their ranks.
+ * Whether the algorithm combines operands in the order of their ranks.
  */
 keeps_order: boolean, };

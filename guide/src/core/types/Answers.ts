@@ -6,6 +6,6 @@ import type { Timeline } from "./Timeline";
 import type { Trace } from "./Trace";
 
 /**
- * Which answer belongs to which question, for TypeScript.
+ * The type of each question's answer, for TypeScript.
  */
 export type Answers = { catalog: Catalog, trace: Trace, own: Trace, schedule: string, timeline: Timeline, decisions: Decisions, prices: Prices, };

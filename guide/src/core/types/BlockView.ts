@@ -3,16 +3,8 @@
 /**
  * A block of a rank's buffer.
  */
-export type BlockView = { 
+export type BlockView = { rank: number, 
 /**
- * The rank.
+ * Index in [`Trace::buffers`].
  */
-rank: number, 
-/**
- * Number of the buffer.
- */
-buffer: number, 
-/**
- * Number of the block.
- */
-block: number, };
+buffer: number, block: number, };

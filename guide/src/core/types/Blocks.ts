@@ -3,12 +3,4 @@
 /**
  * Consecutive blocks.
  */
-export type Blocks = { 
-/**
- * Number of the first.
- */
-first: number, 
-/**
- * How many.
- */
-count: number, };
+export type Blocks = { first: number, count: number, };

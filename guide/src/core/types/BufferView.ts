@@ -2,7 +2,7 @@
 import type { Blocks } from "./Blocks";
 
 /**
- * A buffer and which blocks of it each rank has.
+ * A buffer, and which of its blocks each rank has.
  */
 export type BufferView = { 
 /**
@@ -10,7 +10,7 @@ export type BufferView = {
  */
 name: string, 
 /**
- * Its name for users.
+ * The name that the page shows.
  */
 title: string, 
 /**

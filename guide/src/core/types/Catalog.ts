@@ -3,7 +3,7 @@ import type { CollectiveEntry } from "./CollectiveEntry";
 import type { Preset } from "./Preset";
 
 /**
- * All that the guide knows.
+ * The collectives, algorithms and machines that the guide can show.
  */
 export type Catalog = { 
 /**

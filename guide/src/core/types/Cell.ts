@@ -2,26 +2,14 @@
 import type { Means } from "./Means";
 
 /**
- * A block and what is written to it.
+ * A block and the value written to it.
  */
-export type Cell = { 
+export type Cell = { rank: number, 
 /**
- * The rank.
+ * Index in [`Trace::buffers`].
  */
-rank: number, 
+buffer: number, block: number, 
 /**
- * Number of the buffer.
+ * Index in [`Trace::values`]; none if the source held nothing.
  */
-buffer: number, 
-/**
- * Number of the block.
- */
-block: number, 
-/**
- * Number of the value; none, if what was read held nothing.
- */
-value: number | null, 
-/**
- * How it got there.
- */
-how: Means, };
+value: number | null, how: Means, };

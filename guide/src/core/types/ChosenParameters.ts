@@ -3,16 +3,8 @@
 /**
  * Parameters of an algorithm that are not left at their defaults.
  */
-export type ChosenParameters = { 
+export type ChosenParameters = { radix: number | null, 
 /**
- * The radix.
+ * In bytes.
  */
-radix: number | null, 
-/**
- * The length of a segment in bytes.
- */
-segment: number | null, 
-/**
- * The window.
- */
-window: number | null, };
+segment: number | null, window: number | null, };

@@ -2,34 +2,22 @@
 import type { AlgorithmEntry } from "./AlgorithmEntry";
 
 /**
- * A collective.
+ * A collective and its algorithms.
  */
-export type CollectiveEntry = { 
+export type CollectiveEntry = { name: string, 
 /**
- * Its name.
+ * The MPI function, such as `MPI_Allreduce`.
  */
-name: string, 
+mpi: string, summary: string, is_rooted: boolean, 
 /**
- * Its name in MPI.
- */
-mpi: string, 
-/**
- * What it does.
- */
-summary: string, 
-/**
- * Whether one rank is the root.
- */
-is_rooted: boolean, 
-/**
- * Whether an operator is applied.
+ * Whether the collective applies an operator.
  */
 reduces: boolean, 
 /**
- * What bytes mean in rules; none, if rules cannot look at bytes.
+ * What "bytes" means in rules for this collective; none if its rules cannot ask for bytes.
  */
 measure: string | null, 
 /**
- * Its algorithms, in the order of the registry.
+ * In the order of the registry.
  */
 algorithms: Array<AlgorithmEntry>, };

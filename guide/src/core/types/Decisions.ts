@@ -4,26 +4,26 @@ import type { Region } from "./Region";
 import type { TextPlace } from "./TextPlace";
 
 /**
- * What the rules decide.
+ * The map of the decisions of a set of rules.
  */
 export type Decisions = { 
 /**
- * What the rules are called.
+ * Name of the rules.
  */
 name: string, 
 /**
- * Their text.
+ * Text of the rules.
  */
 text: string, 
 /**
- * The rules that decide anything here.
+ * The rules that decide somewhere on this map.
  */
 regions: Array<Region>, 
 /**
- * For each number of ranks its pieces, from the fewest bytes to the most.
+ * For each number of ranks, its pieces in ascending order of bytes.
  */
 columns: Array<Array<Piece>>, 
 /**
- * What should be known of the rules.
+ * Notes that a user of these rules should read.
  */
 notes: Array<TextPlace>, };

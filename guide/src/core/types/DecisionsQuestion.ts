@@ -2,22 +2,14 @@
 import type { RulesText } from "./RulesText";
 
 /**
- * Rules and where they are asked.
+ * Asks which rules decide about a collective on these numbers of ranks.
  */
-export type DecisionsQuestion = { 
+export type DecisionsQuestion = { collective: string, 
 /**
- * The collective's name.
- */
-collective: string, 
-/**
- * The rules; none are the default ones.
+ * None for the default rules.
  */
 rules: RulesText | null, 
 /**
- * Numbers of ranks.
+ * The answer has a column for each of these numbers.
  */
-ranks: Array<number>, 
-/**
- * How many ranks share a node.
- */
-ranks_per_node: number, };
+ranks: Array<number>, ranks_per_node: number, };

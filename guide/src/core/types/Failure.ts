@@ -2,18 +2,14 @@
 import type { TextPlace } from "./TextPlace";
 
 /**
- * What is wrong with a question, for users.
+ * What is wrong with a question, in words for users.
  */
-export type Failure = { 
+export type Failure = { message: string, 
 /**
- * What is wrong.
- */
-message: string, 
-/**
- * The name of the control at fault, if it is one.
+ * The page's control at fault; none if no single control is.
  */
 field: string | null, 
 /**
- * What is wrong where, if it is a text.
+ * The faulty places, if a text is at fault.
  */
 places: Array<TextPlace>, };

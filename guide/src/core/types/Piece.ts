@@ -5,10 +5,10 @@
  */
 export type Piece = { 
 /**
- * The fewest bytes.
+ * Lower end of the range.
  */
 bytes: number, 
 /**
- * Number of the region.
+ * Index in [`Decisions::regions`].
  */
 region: number, };

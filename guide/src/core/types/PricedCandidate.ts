@@ -2,22 +2,14 @@
 import type { ChosenParameters } from "./ChosenParameters";
 
 /**
- * An algorithm with parameters, and what it costs.
+ * An algorithm with parameters, and its times.
  */
-export type PricedCandidate = { 
+export type PricedCandidate = { algorithm: string, 
 /**
- * The algorithm's name.
+ * The algorithm and its parameters that differ from the defaults, as in a rule.
  */
-algorithm: string, 
+label: string, parameters: ChosenParameters, 
 /**
- * The algorithm's name and the parameters that are not left at their defaults, as in a rule.
- */
-label: string, 
-/**
- * Those parameters.
- */
-parameters: ChosenParameters, 
-/**
- * Seconds for each of the bytes; none where it cannot serve.
+ * Seconds for each length of the question; none where the candidate cannot serve.
  */
 seconds: Array<number | null>, };

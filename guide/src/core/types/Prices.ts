@@ -2,10 +2,6 @@
 import type { PricedCandidate } from "./PricedCandidate";
 
 /**
- * What each candidate costs.
+ * The times of all candidates.
  */
-export type Prices = { 
-/**
- * The candidates, each with its parameters.
- */
-candidates: Array<PricedCandidate>, };
+export type Prices = { candidates: Array<PricedCandidate>, };

@@ -2,26 +2,14 @@
 import type { MachineInput } from "./MachineInput";
 
 /**
- * A collective on so many ranks, for several lengths.
+ * Asks for the times of a collective's algorithms on one number of ranks, for several lengths.
  */
-export type PricesQuestion = { 
-/**
- * The collective's name.
- */
-collective: string, 
-/**
- * The machine.
- */
-machine: MachineInput, 
-/**
- * The number of ranks.
- */
-ranks: number, 
+export type PricesQuestion = { collective: string, machine: MachineInput, ranks: number, 
 /**
  * Bytes, by the collective's measure; ascending.
  */
 bytes: Array<number>, 
 /**
- * Whether several values of parameters are tried besides the defaults.
+ * Whether to try several values of each parameter besides the defaults.
  */
 sweep: boolean, };

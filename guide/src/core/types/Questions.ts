@@ -8,6 +8,6 @@ import type { Subject } from "./Subject";
 import type { TimelineQuestion } from "./TimelineQuestion";
 
 /**
- * What belongs to a question of each kind, for TypeScript.
+ * The type of each question's input, for TypeScript.
  */
 export type Questions = { catalog: Nothing, trace: Subject, own: OwnSchedule, schedule: ScheduleQuestion, timeline: TimelineQuestion, decisions: DecisionsQuestion, prices: PricesQuestion, };

@@ -2,22 +2,22 @@
 import type { ChosenParameters } from "./ChosenParameters";
 
 /**
- * A rule that decides something.
+ * A rule that decides somewhere on the map.
  */
 export type Region = { 
 /**
- * What it chooses, as it says it.
+ * The rule's choice, in the words of the rule.
  */
 label: string, 
 /**
- * The algorithm; none, if it leaves the call to the component below.
+ * None if the rule leaves the call to the component below.
  */
 algorithm: string | null, 
 /**
- * The parameters that it sets.
+ * The parameters that the rule sets.
  */
 parameters: ChosenParameters, 
 /**
- * Its line in the text, from 1; none, if no rule matches, which leaves the call to the component below.
+ * Line of the rule in the text, from 1. None if no rule matches; then the call falls back.
  */
 line: number | null, };

@@ -3,12 +3,4 @@
 /**
  * A rule file.
  */
-export type RulesText = { 
-/**
- * Its name.
- */
-name: string, 
-/**
- * Its text.
- */
-text: string, };
+export type RulesText = { name: string, text: string, };

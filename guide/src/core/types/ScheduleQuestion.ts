@@ -3,18 +3,10 @@ import type { Form } from "./Form";
 import type { Subject } from "./Subject";
 
 /**
- * Whose schedules, and in which form.
+ * Asks for an algorithm's schedules as text.
  */
-export type ScheduleQuestion = { 
+export type ScheduleQuestion = { subject: Subject, form: Form, 
 /**
- * The algorithm and its problem.
- */
-subject: Subject, 
-/**
- * The form.
- */
-form: Form, 
-/**
- * Bytes, by the collective's measure; for GOAL only.
+ * Bytes, by the collective's measure; only GOAL uses them.
  */
 bytes: number, };

@@ -3,11 +3,7 @@
 /**
  * A sentence and the formula that belongs to it.
  */
-export type Sentence = { 
-/**
- * The sentence.
- */
-text: string, 
+export type Sentence = { text: string, 
 /**
  * The formula, with numbers put in.
  */

@@ -2,21 +2,9 @@
 import type { SpanKind } from "./SpanKind";
 
 /**
- * From when to when a rank does something, in seconds.
+ * An activity of a rank and its time, in seconds.
  */
-export type Span = { 
-/**
- * When it begins.
- */
-start: number, 
-/**
- * When it ends.
- */
-end: number, 
-/**
- * What the rank does.
- */
-kind: SpanKind, 
+export type Span = { start: number, end: number, kind: SpanKind, 
 /**
  * The rank at the other end of a message.
  */

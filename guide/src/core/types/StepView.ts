@@ -8,44 +8,36 @@ import type { Work } from "./Work";
 /**
  * A step of all ranks: messages travel, or ranks work on their own.
  */
-export type StepView = { 
-/**
- * What it is.
- */
-title: string, 
+export type StepView = { title: string, 
 /**
  * What happens, in words and formulas.
  */
-explanation: Array<Sentence>, 
-/**
- * The messages.
- */
-transfers: Array<Transfer>, 
+explanation: Array<Sentence>, transfers: Array<Transfer>, 
 /**
  * What ranks do on their own.
  */
 works: Array<Work>, 
 /**
- * What is read: in the state before this step it is about to move.
+ * Blocks that the step reads. They hold what they held before the step.
  */
 reads: Array<BlockView>, 
 /**
- * What is written: it makes the state after this step of the one before.
+ * What the step writes. These writes turn the state before the step into the state after it.
  */
 writes: Array<Cell>, 
 /**
- * How many blocks the messages have.
+ * Blocks of all messages of this step.
  */
 blocks: number, 
 /**
- * Messages up to now, those of this step included.
+ * Messages up to this step, with those of this step.
  */
 total_messages: number, 
 /**
- * Blocks of messages up to now.
+ * Blocks of messages up to this step, with those of this step.
  */
 total_blocks: number, 
 /**
- * Rounds of messages up to now.
+ * Rounds of messages up to this step, with that of this step.
  */
 round: number, };

@@ -2,18 +2,10 @@
 import type { ProblemFields } from "./ProblemFields";
 
 /**
- * An algorithm and what it is asked to do.
+ * An algorithm and the problem that it solves.
  */
-export type Subject = { 
+export type Subject = { collective: string, 
 /**
- * The collective's name.
+ * The algorithm's name or one of its aliases.
  */
-collective: string, 
-/**
- * The algorithm's name, or another name of it.
- */
-algorithm: string, 
-/**
- * What it is asked to do.
- */
-problem: ProblemFields, };
+algorithm: string, problem: ProblemFields, };

@@ -2,14 +2,10 @@
 import type { Span } from "./Span";
 
 /**
- * What all ranks do in a run.
+ * What all ranks do in a run, by time.
  */
 export type Timeline = { 
 /**
- * When all ranks are done.
+ * When the last rank is done.
  */
-seconds: number, 
-/**
- * What each rank does.
- */
-ranks: Array<Array<Span>>, };
+seconds: number, ranks: Array<Array<Span>>, };

@@ -3,17 +3,9 @@ import type { MachineInput } from "./MachineInput";
 import type { Subject } from "./Subject";
 
 /**
- * Which run on which machine.
+ * Asks for the timeline of a run on a machine.
  */
-export type TimelineQuestion = { 
-/**
- * The algorithm and its problem.
- */
-subject: Subject, 
-/**
- * The machine.
- */
-machine: MachineInput, 
+export type TimelineQuestion = { subject: Subject, machine: MachineInput, 
 /**
  * Bytes, by the collective's measure.
  */

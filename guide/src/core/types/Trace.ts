@@ -8,7 +8,7 @@ import type { Value } from "./Value";
 import type { Verdict } from "./Verdict";
 
 /**
- * A run of all ranks.
+ * A run on all ranks: the state and the steps that the page draws.
  */
 export type Trace = { 
 /**
@@ -20,38 +20,30 @@ problem: ProblemFields,
  */
 blocks: number, 
 /**
- * The buffers that are used.
+ * The buffers of which some rank has a block.
  */
 buffers: Array<BufferView>, 
 /**
- * What blocks hold.
+ * All values that blocks hold during the run.
  */
 values: Array<Value>, 
 /**
- * What they hold before the first step.
+ * What the blocks hold before the first step.
  */
-initial: Array<Cell>, 
+initial: Array<Cell>, steps: Array<StepView>, 
 /**
- * The steps.
- */
-steps: Array<StepView>, 
-/**
- * Whether all ranks come to the ends of their programs.
+ * Whether all ranks reach the ends of their programs.
  */
 has_ended: boolean, 
 /**
- * What is worth knowing of the run as a whole.
+ * Facts about the run as a whole.
  */
 facts: Array<string>, 
 /**
- * What it costs; none, if it does not end.
+ * None if the run does not end.
  */
-cost: Cost | null, 
+cost: Cost | null, verdict: Verdict, 
 /**
- * Whether it performs its collective.
- */
-verdict: Verdict, 
-/**
- * Of what is made of calls, what each rank does; it has no steps here.
+ * What each rank does, for an algorithm that calls other collectives. Such a trace has no steps.
  */
 calls: Array<Array<string>> | null, };

@@ -5,22 +5,18 @@
  */
 export type Transfer = { 
 /**
- * Who sends it.
+ * The sending rank.
  */
 source: number, 
 /**
- * Who receives it.
+ * The receiving rank.
  */
-target: number, 
+target: number, blocks: number, 
 /**
- * How many blocks it has.
- */
-blocks: number, 
-/**
- * Which, as in the text form of schedules.
+ * The blocks that it carries, in the text form of schedules.
  */
 from: string, 
 /**
- * Where they go.
+ * Where the receiver puts the blocks, in the text form of schedules.
  */
 into: string, };

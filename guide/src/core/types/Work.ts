@@ -3,11 +3,7 @@
 /**
  * What a rank does on its own.
  */
-export type Work = { 
-/**
- * The rank.
- */
-rank: number, 
+export type Work = { rank: number, 
 /**
  * The step of its schedule, in the text form.
  */

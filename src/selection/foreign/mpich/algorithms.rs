@@ -1,11 +1,11 @@
-//! The algorithms of MPICH, by collective, and what does the same here.
+//! The algorithms of MPICH by collective, with the equivalent rules of rustcoll.
 
 use super::super::super::nearest::unknown;
 use super::super::capitalised;
 use crate::algorithms::Collective;
 
-/// By name, without the collective, algorithms of MPICH, and rules in a line that do the same; empty, if there are none.
-/// `radix` and `segment` without a value are given the algorithm's `k` and `chunk_size`.
+/// MPICH's algorithms, named without the collective, with a line of equivalent rules; empty if there are
+/// none. `radix` and `segment` without a value get the algorithm's `k` and `chunk_size`.
 pub const ALGORITHMS: [(Collective, &[(&str, &str)]); 22] = [
     (
         Collective::Allgather,
@@ -148,7 +148,7 @@ const REDUCE_SCATTER: &[(&str, &str)] = &[
 
 const NEIGHBOURS: &[(&str, &str)] = &[("allcomm_nb", "-> linear")];
 
-/// The rules that do what a leaf of the tree says; None if nothing here does. Fails if MPICH has no such algorithm.
+/// Returns the rules equivalent to a leaf of the tree; `None` if there are none. Fails if MPICH has no such algorithm.
 pub fn rules(collective: Collective, leaf: &str) -> Result<Option<&'static str>, String> {
     let (kind, name) = leaf.split_once('=').unwrap_or_default();
     if kind == "composition" || name.starts_with("MPIDI_") {
@@ -167,7 +167,7 @@ pub fn rules(collective: Collective, leaf: &str) -> Result<Option<&'static str>,
     }
 }
 
-/// What the names of a collective's algorithms begin with.
+/// Returns the prefix of the names of a collective's algorithms.
 fn prefix(collective: Collective) -> String {
     format!("MPIR_{}_", capitalised(collective))
 }

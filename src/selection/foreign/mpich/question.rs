@@ -1,4 +1,4 @@
-//! The questions of MPICH's trees, and what they ask of calls here.
+//! The questions of MPICH's trees, translated into conditions of rustcoll.
 
 use super::super::super::error::shortened;
 use super::super::super::nearest::unknown;
@@ -7,7 +7,7 @@ use super::super::Conditions;
 use crate::algorithms::Collective;
 use std::ops::Range;
 
-/// What questions are about, and how they go on.
+/// The subjects of questions, with the answers that can follow each.
 const SUBJECTS: [(&str, &str); 15] = [
     ("collective", "`=` and a name"),
     ("comm_type", "`=intra` or `=inter`"),
@@ -28,7 +28,7 @@ const SUBJECTS: [(&str, &str); 15] = [
 
 const YES_OR_NO: &str = "`=yes`, `=no` or `=any`";
 
-/// What is known of the calls that come to a place of the tree.
+/// The properties of the calls that come to a node of the tree.
 #[derive(Clone, Default)]
 pub struct Node {
     pub collective: Option<Collective>,
@@ -36,15 +36,15 @@ pub struct Node {
     pub depth: usize,
 }
 
-/// What becomes of a question.
+/// The translation of a question.
 pub enum Answer {
-    /// These calls say yes.
+    /// The calls that answer yes.
     Some(Node),
-    /// All calls do.
+    /// All calls answer yes.
     All,
-    /// Our rules cannot ask; no call does.
+    /// rustcoll has no equivalent condition, for this reason; the branch never matches.
     Unknown(&'static str),
-    /// It is about something that there is not here, for which nothing else stands in.
+    /// The branch is left out, because rustcoll does not have its subject. The text is the note for the user.
     Left(String),
 }
 
@@ -67,7 +67,7 @@ impl<'key> Question<'key> {
         self.sign.starts_with('<')
     }
 
-    /// The last number that a bound lets through.
+    /// Returns the largest number within an upper bound.
     fn last(&self) -> Result<usize, String> {
         let bound = number(self.value)?;
         let last = if self.sign == "<" { bound.checked_sub(1) } else { Some(bound) };
@@ -75,12 +75,12 @@ impl<'key> Question<'key> {
     }
 }
 
-/// What a key is about.
+/// Returns the subject of a key.
 pub fn subject(key: &str) -> &str {
     key.split(['=', '<']).next().unwrap_or_default()
 }
 
-/// Asks the calls that come to a node what a key without spaces says. Fails if MPICH does not know the question.
+/// Translates a key, without spaces, for the calls that come to a node. Fails if MPICH does not know the question.
 pub fn answer(key: &str, node: &Node, place: &Range<usize>) -> Result<Answer, String> {
     let question = Question::of(key);
     let Question { subject, sign, value } = question;
@@ -155,7 +155,7 @@ impl Node {
     }
 }
 
-/// What an upper bound asks for.
+/// Translates an upper bound.
 fn bounded(mut node: Node, subject: &str, last: usize, at: &Range<usize>) -> Answer {
     let Some(collective) = node.collective else {
         return match subject {

@@ -8,7 +8,7 @@ fn of_rules(collective: &str, communicators: &str) -> String {
     )
 }
 
-/// But for the numbers, the example of Open MPI's documentation, with its trailing comma.
+/// The example of Open MPI's documentation, with its trailing comma but with other numbers.
 #[test]
 fn the_first_communicator_and_the_first_message_that_fit_decide() {
     let rules = read(&of_rules(
@@ -23,7 +23,7 @@ fn the_first_communicator_and_the_first_message_that_fit_decide() {
     for ((size, bytes), expected) in [
         ((64, 512), "reduce_bcast"),
         ((128, 512_000), "recursive_doubling"),
-        // The first communicator fits, so that the second does not count.
+        // The first communicator fits, so the second does not count.
         ((64, 511), "below"),
         ((63, 511), "ring"),
         ((129, 0), "below"),
@@ -42,7 +42,7 @@ fn the_radix_of_open_mpi_6_is_the_fan_out() {
     assert!(rules.to_native().contains("algorithm = \"bruck\"\nradix = 5\n"), "{}", rules.to_native());
 }
 
-/// Its decisions are not ours: the default rules must not take these calls.
+/// Open MPI would decide these calls itself, so rustcoll's default rules must not take them.
 #[test]
 fn what_no_communicator_fits_is_left_to_open_mpi() {
     let of_few = read(&of_rules("bcast", r#"{ "comm_size_max": 8, "rules": [ { "alg": 6 } ] }"#));

@@ -1,4 +1,4 @@
-//! The numbers of a file, one after the other, and what each is.
+//! Reads the numbers of a file, one after another, with the meaning of each.
 
 use super::super::super::error::shortened;
 use super::super::tuned_rule::Number;
@@ -6,7 +6,7 @@ use super::super::{Fault, words};
 use super::VERSION;
 use std::ops::Range;
 
-/// A message size and what to do from it on.
+/// A message size, and the algorithm and its options from this size on.
 pub struct Message {
     pub place: Range<usize>,
     pub size: Number,
@@ -32,7 +32,7 @@ pub struct Numbers<'reader> {
 }
 
 impl<'reader> Numbers<'reader> {
-    /// Those of a text, after the version.
+    /// Starts to read a text, and reads its version.
     pub fn of(text: &'reader str, faults: &'reader mut Vec<Fault>) -> Self {
         let tokens = words::lines(text).flatten().collect();
         let mut numbers = Numbers { text, tokens, next: 0, version: 1, faults };
@@ -57,7 +57,7 @@ impl<'reader> Numbers<'reader> {
         }
     }
 
-    /// The next number. What is none is reported and skipped.
+    /// Returns the next number. Other words are reported and skipped.
     pub fn number(&mut self, what: &str) -> Option<Number> {
         while let Some(place) = self.tokens.get(self.next).cloned() {
             self.next += 1;
@@ -79,7 +79,8 @@ impl<'reader> Numbers<'reader> {
         None
     }
 
-    /// Those of a collective, with their number before them; None if the file ends too early, which is reported.
+    /// Reads the communicators of a collective and, before them, their count. Reports a fault and returns
+    /// `None` if the file ends too early.
     pub fn communicators(&mut self) -> Option<Vec<Communicator>> {
         let count = self.number("the number of communicator sizes")?;
         let mut communicators: Vec<Communicator> = Vec::new();
@@ -133,18 +134,19 @@ impl<'reader> Numbers<'reader> {
         Some(Message { place: size.place.start..end, size, algorithm, fan, segment, requests })
     }
 
-    /// Whether the next token stands in the same line as what ends here.
+    /// Whether the next token is in the same line as the end of this place.
     fn is_another_in_line(&self, place: &Range<usize>) -> bool {
         let next = self.tokens.get(self.next);
         next.is_some_and(|next| !self.text[place.end..next.start].contains('\n'))
     }
 
-    /// The number of requests, if the version has one; None outside if it cannot be read.
+    /// Reads the number of requests, if the file's version has one. The outer `None` means that the file ends
+    /// too early.
     fn fifth(&mut self, first: &Number) -> Option<Option<Number>> {
         if self.version > 1 {
             return self.number("a number of requests").map(Some);
         }
-        // Rules may stand side by side; five numbers in a line are a mistake.
+        // Several rules may share a line, but exactly five numbers in a line are a mistake.
         let place = self.tokens[self.next].clone();
         let position = self.tokens.partition_point(|token| token.start < first.place.start);
         let before = position.checked_sub(1).map_or(0, |before| self.tokens[before].end);
@@ -161,7 +163,7 @@ impl<'reader> Numbers<'reader> {
         Some(None)
     }
 
-    /// Reports what is left over.
+    /// Reports anything left at the end of the file.
     pub fn end(&mut self, collectives: usize) {
         if let Some(place) = self.tokens.get(self.next).cloned() {
             let message = format!(
@@ -173,7 +175,7 @@ impl<'reader> Numbers<'reader> {
     }
 }
 
-/// A number as the C library reads it; else what is wrong with it, and what it is meant to be if that is known.
+/// Reads a number as the C library does. Fails with the fault and, if it can be guessed, the intended number.
 fn number(text: &str) -> Result<usize, (Option<usize>, String)> {
     let shown = shortened(text);
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));

@@ -13,7 +13,7 @@ fn sizes_hold_up_to_the_next_ones() {
          200 6 0 0\n",
     );
     for ((size, bytes), expected) in [
-        // The first communicator size also holds below itself.
+        // The first communicator size also holds for smaller communicators.
         ((2, 4095), "recursive_doubling"),
         ((8, 4096), "ring"),
         ((15, usize::MAX), "ring"),
@@ -25,7 +25,7 @@ fn sizes_hold_up_to_the_next_ones() {
         assert_eq!(chosen(&rules, call), expected, "p = {size}, {bytes} bytes");
     }
     assert_eq!(rules.of(Allreduce)[1].origin.to_string(), "file:6:2");
-    // What the tuned component does not serve is none of its business.
+    // Rules of the tuned component do not apply to calls that it does not serve.
     let between = Call { remote: 8, ..Call::new(Allreduce, 16, 100) };
     assert!(rules.explain(&between).iter().all(|one| one.verdict != crate::selection::Verdict::Matches));
     assert_eq!(notes(&rules), [""; 0]);
@@ -52,7 +52,7 @@ fn messages_are_measured_as_open_mpi_does() {
             assert_eq!(chosen(&rules, Call::new(collective, 7, bytes)), expected, "{bytes} bytes");
         }
     }
-    // Here the bytes of a communicator are known.
+    // The rule holds for 7 ranks only, so its bound on the total size becomes a bound on the bytes.
     let rules = read("1 3 3 4 1 0 1 0 0 7 2 0 1 0 0 1000 2 0 0 8 1 0 1 0 0");
     assert_eq!(chosen(&rules, Call::new(Alltoall, 7, 142)), "spread_out");
     assert_eq!(chosen(&rules, Call::new(Alltoall, 7, 143)), "pairwise");
@@ -118,7 +118,7 @@ fn what_there_is_not_is_noted_and_left_to_open_mpi() {
     }
 }
 
-/// Open MPI's one word about such a file needs a debugging build.
+/// Open MPI itself reports such a file only in a debugging build.
 #[test]
 fn a_first_message_size_that_is_not_0_is_reported_with_its_line() {
     assert_eq!(
@@ -170,7 +170,7 @@ fn faults_have_places() {
     }
 }
 
-/// As the file of Summit, which promises a collective more than it has.
+/// Like the file of Summit, which announces one collective more than it has.
 #[test]
 fn a_file_with_fewer_collectives_than_it_says_is_told_what_to_write() {
     assert_eq!(

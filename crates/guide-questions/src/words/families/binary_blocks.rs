@@ -1,4 +1,4 @@
-//! Blocks of ranks whose sizes are the powers of two in the number of ranks.
+//! Binary blocks: groups of ranks whose sizes are the powers of two that sum to the number of ranks.
 
 use super::super::numbers::{count, named};
 use super::super::scene::Scene;

@@ -13,7 +13,7 @@ use rustcoll::trace::{Travel, Value};
 
 pub const FAMILY: Family = Family { phase, work, facts, ..Family::NONE };
 
-/// The digit of a message's distance: its position and its value.
+/// The only digit of a message's distance that is not zero.
 pub struct Digit {
     pub position: u32,
     pub value: usize,
@@ -21,13 +21,13 @@ pub struct Digit {
 }
 
 impl Digit {
-    /// None, if the distance has several digits that are not zero.
+    /// Returns none if the distance has several digits that are not zero.
     fn of(scene: &Scene, travel: &Travel) -> Option<Digit> {
         let up = distance(scene.size(), travel);
         Digit::of_distance(if is_upwards(scene) { up } else { scene.size() - up }, scene.problem().radix)
     }
 
-    /// None, if the distance has several digits that are not zero.
+    /// Returns none if the distance has several digits that are not zero.
     pub fn of_distance(distance: usize, radix: usize) -> Option<Digit> {
         let position = distance.checked_ilog(radix)?;
         let weight = radix.pow(position);
@@ -53,7 +53,7 @@ fn is_upwards(scene: &Scene) -> bool {
     is_exchange(scene) && (is_named("bruck") || is_named("bruck_padded"))
 }
 
-/// Whether each block is for one rank; else each is for all.
+/// Whether each block is for one rank. Otherwise each block is for all ranks.
 fn is_exchange(scene: &Scene) -> bool {
     scene.collective().cut() == Cut::Pairs
 }
@@ -112,7 +112,7 @@ fn work(scene: &Scene) -> Option<Explained> {
     if scene.step == 0 { first_rotation(scene) } else { last_rotation(scene) }
 }
 
-/// Before anything travels, scratch block j of rank i holds what is for rank i + j. In place the input is saved behind these.
+/// At first, scratch block j of rank i holds what is for rank i + j. In place, these blocks precede the saved input.
 fn first_rotation(scene: &Scene) -> Option<Explained> {
     let size = scene.size();
     let is_rotated = |rank: usize, block: usize, value: Value| {
@@ -132,7 +132,7 @@ fn first_rotation(scene: &Scene) -> Option<Explained> {
     })
 }
 
-/// What has gone the distance d comes from rank i − d.
+/// The block that has gone the distance d comes from rank i − d.
 fn last_rotation(scene: &Scene) -> Option<Explained> {
     let size = scene.size();
     let has_arrived =
@@ -148,7 +148,7 @@ fn last_rotation(scene: &Scene) -> Option<Explained> {
     })
 }
 
-/// Whether all that a step writes stands in one buffer and is what it should be, by rank and block.
+/// Whether a step writes only to `buffer`, and each value is right for its rank and block.
 fn all_written(scene: &Scene, buffer: Buffer, is_right: impl Fn(usize, usize, Value) -> bool) -> bool {
     let values = scene.trace.values.all();
     scene.moment().writes.iter().all(|write| {

@@ -1,4 +1,4 @@
-//! Circulant graphs: partners at skips.
+//! Circulant graphs: partners are at fixed distances, the skips.
 
 use super::super::numbers::count;
 use super::super::pattern::distance;
@@ -15,12 +15,11 @@ fn is_exchange(scene: &Scene) -> bool {
     matches!(scene.collective(), Alltoall | Alltoallv | Alltoallw)
 }
 
-/// The radix of the skips.
 fn radix(scene: &Scene) -> usize {
     if is_exchange(scene) { 2 } else { scene.problem().radix }
 }
 
-/// The skips, in the order in which they are told.
+/// Returns the skips, in the order in which texts list them.
 fn skips(scene: &Scene) -> Vec<usize> {
     match scene.subjects.algorithm.is_some_and(|algorithm| algorithm.name == "postal") {
         true => postal_skips(scene.problem()),
@@ -59,7 +58,7 @@ fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
     Some(Phase::new(format!("{title}, distance {distance}"), Sentence::with(text, formula)))
 }
 
-/// Of which skip a distance is a multiple, below the skip before it.
+/// Returns the skip of which a distance is a multiple, and the factor. The distance is below the skip before.
 fn multiple(skips: &[usize], size: usize, radix: usize, distance: usize) -> Option<(usize, usize)> {
     let mut reached = size;
     for &skip in skips {

@@ -1,4 +1,4 @@
-//! Dissemination: what a rank knows reaches further by the factor radix in every round.
+//! Dissemination: in every round, what a rank knows reaches further by the factor radix.
 
 use super::super::pattern::distance;
 use super::super::scene::Scene;

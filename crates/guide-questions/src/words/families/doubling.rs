@@ -1,4 +1,4 @@
-//! Halving and doubling among a power of two of ranks, onto which the others are fold.
+//! Halving and doubling among a power of two of ranks. The other ranks fold onto these.
 
 use super::super::numbers::count;
 use super::super::pattern::with_others;
@@ -26,7 +26,7 @@ fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
     distance.is_power_of_two().then(|| among_participants(scene, is_finished, distance, &fold))
 }
 
-/// Before the pair's keeper has had to do with others, its partner hands over its part; afterwards it gets the result.
+/// Before a pair's keeper communicates with others, its partner hands over its part. Later it gets the result.
 fn within_pair(scene: &Scene, travel: &Travel, fold: &Fold) -> Phase {
     let pair = [travel.source, travel.target];
     let leaves_pair = |travel: &Travel| pair.contains(&travel.source) != pair.contains(&travel.target);

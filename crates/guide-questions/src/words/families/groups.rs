@@ -1,4 +1,4 @@
-//! Two groups, each with a leader.
+//! The two groups of an inter-communicator, each with a leader.
 
 use super::super::numbers::named;
 use super::super::scene::Scene;

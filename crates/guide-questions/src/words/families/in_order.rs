@@ -17,7 +17,7 @@ fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
     Some(Phase::new("Reduce up the tree", Sentence::with(text, formula)))
 }
 
-/// Who has contributed to what a message brings, in order, if that is a range of ranks.
+/// Returns the ranks that contributed to a message's first value, in order, if they are a range of ranks.
 fn contributors(scene: &Scene, travel: &Travel) -> Option<Vec<usize>> {
     let contributors = scene.trace.values.contributors(*scene.brought(travel).first()?);
     contributors.windows(2).all(|ranks| ranks[0] + 1 == ranks[1]).then(|| contributors.to_vec())

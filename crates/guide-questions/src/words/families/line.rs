@@ -1,4 +1,4 @@
-//! One message after the other along the ranks.
+//! Messages that go from rank to rank, one after the other.
 
 use super::super::scene::Scene;
 use super::{Family, Phase};

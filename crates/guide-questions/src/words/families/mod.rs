@@ -1,4 +1,4 @@
-//! What the messages of a family of algorithms are for.
+//! Explains what the messages of each family of algorithms are for.
 
 mod binary_blocks;
 mod bruck;
@@ -27,32 +27,32 @@ use crate::trace::Sentence;
 use rustcoll::algorithms::Algorithm;
 use rustcoll::trace::Travel;
 
-/// What a family knows of its algorithms.
+/// Explanations that a family of algorithms gives.
 #[derive(Clone, Copy)]
 pub struct Family {
-    /// To which phase a message of a step belongs; none, if it does not look as it should.
+    /// Returns the phase of a message of a step; none if the message does not look as the family expects.
     pub phase: fn(&Scene, &Travel) -> Option<Phase>,
-    /// What is said of the messages of a step as a whole, if each belongs to a phase.
+    /// Returns sentences about all messages of a step together, if each of them belongs to a phase.
     pub whole: fn(&Scene) -> Vec<Sentence>,
-    /// What ranks do on their own in a step, if the family knows more than the works show.
+    /// Explains a step without messages, if the family knows more than the works show.
     pub work: fn(&Scene) -> Option<Explained>,
-    /// What is worth knowing of a run as a whole.
+    /// Returns facts about a run as a whole.
     pub facts: fn(&Scene) -> Vec<String>,
 }
 
 /// What several messages of a step have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phase {
-    /// What the step is called.
+    /// Title of the step.
     pub title: Option<String>,
     /// What the messages are for.
     pub sentences: Vec<Sentence>,
-    /// What is said of their blocks, instead of what they show.
+    /// A sentence about the messages' blocks, which replaces the general one.
     pub blocks: Option<Sentence>,
 }
 
 impl Phase {
-    /// A phase of which one sentence is said.
+    /// Returns a phase with a title and one sentence.
     pub fn new(title: impl Into<String>, sentence: Sentence) -> Phase {
         Phase { title: Some(title.into()), sentences: vec![sentence], blocks: None }
     }
@@ -65,11 +65,11 @@ impl Default for Family {
 }
 
 impl Family {
-    /// That of which nothing is known.
+    /// The family of algorithms about which nothing is known.
     pub const NONE: Family =
         Family { phase: |_, _| None, whole: |_| Vec::new(), work: |_| None, facts: |_| Vec::new() };
 
-    /// The family of an algorithm. Without one, its steps are explained by what they show, as those of a user's schedule.
+    /// Returns the family of an algorithm. Without a family, the messages and works alone explain a step.
     pub fn of(algorithm: &Algorithm) -> Option<Family> {
         use rustcoll::algorithms::Collective::{Barrier, Exscan, Scan};
         Some(match algorithm.name {
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use rustcoll::algorithms::REGISTRY;
 
-    /// A new algorithm needs no family: what its steps show explains them. But a renamed algorithm must not lose its family.
+    /// A new algorithm needs no family, as its steps explain themselves. A renamed one must keep its family.
     #[test]
     fn no_algorithm_has_lost_its_family() {
         let known = REGISTRY.iter().filter(|algorithm| Family::of(algorithm).is_some()).count();

@@ -1,4 +1,4 @@
-//! Recursive multiplying: groups of k ranks exchange, each with each.
+//! Recursive multiplying: in groups of k ranks, each rank exchanges with each other one.
 
 use super::super::numbers::in_base;
 use super::super::scene::Scene;

@@ -1,4 +1,4 @@
-//! Several nodes: on them, and between them.
+//! Algorithms for several nodes: phases on the nodes, and between them.
 
 use super::super::numbers::{count, listed};
 use super::super::pattern::with_others;
@@ -70,7 +70,7 @@ fn after(scene: &Scene) -> &'static str {
     }
 }
 
-/// Whether each rank of a node has to do with other nodes for a part of the vector, which takes nodes of one size.
+/// Whether each rank communicates with other nodes for its own part of the vector. This needs equal nodes.
 fn splits(scene: &Scene) -> bool {
     let name = scene.subjects.algorithm.map_or("", |algorithm| algorithm.name);
     let is_multi_leader = name.starts_with("shared_multi_leaders") && scene.collective() == Allreduce;
@@ -79,7 +79,7 @@ fn splits(scene: &Scene) -> bool {
     is_such && nodes.iter().all(|ranks| ranks.len() == nodes[0].len())
 }
 
-/// The ranks of each node.
+/// Returns the ranks of each node.
 fn nodes(scene: &Scene) -> Vec<Vec<usize>> {
     let mut nodes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for rank in 0..scene.size() {

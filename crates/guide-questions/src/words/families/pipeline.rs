@@ -1,4 +1,4 @@
-//! Segments one behind the other.
+//! Pipelines: segments follow one behind the other.
 
 use super::super::numbers::count;
 use super::super::pattern::with_others;
@@ -46,7 +46,7 @@ fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
     })
 }
 
-/// Which segment a message is.
+/// Returns the segment that a message carries; none if it carries several blocks.
 fn segment(scene: &Scene, travel: &Travel) -> Option<usize> {
     let mut numbers = blocks(&travel.from).map(|(_, block)| block % scene.blocks());
     match (numbers.next(), numbers.next()) {
@@ -55,7 +55,7 @@ fn segment(scene: &Scene, travel: &Travel) -> Option<usize> {
     }
 }
 
-/// In a chain a segment is one rank further in every round.
+/// Whether a segment is where a chain has it in this round: one rank further in every round.
 fn is_on_time(scene: &Scene, travel: &Travel, segment: usize) -> bool {
     let source = scene.relative(travel.source);
     let hops = if scene.collective() == Reduce { scene.size() - 1 - source } else { source };

@@ -1,4 +1,4 @@
-//! Rings: what a rank gets from the one before it passes on to the next.
+//! Rings: every rank passes on to the next rank what it got from the rank before.
 
 use super::super::numbers::count;
 use super::super::pattern::{distance, sample_rank};
@@ -30,7 +30,7 @@ fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
     Some(Phase::new(format!("Reduce-scatter, step {contributors} of {}", size - 1), Sentence::plain(text)))
 }
 
-/// In an allgather the block of rank i − s goes on in step s.
+/// In step s of an allgather, rank i passes on the block of rank i − s.
 fn passing_on(scene: &Scene, travel: &Travel) -> Option<Phase> {
     let size = scene.size();
     let [value] = scene.brought(travel)[..] else { return None };

@@ -1,4 +1,4 @@
-//! A broadcast of two phases: the vector is scattered, and its blocks are collected again.
+//! Broadcasts of two phases: the root scatters the vector, then the ranks collect its blocks.
 
 use super::super::numbers::{count, in_base, listed, named};
 use super::super::pattern::distance;
@@ -29,14 +29,14 @@ fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
     ring(scene, travel)
 }
 
-/// The first message that a rank gets is that of the scatter, which comes from its parent.
+/// Whether a message is of the scatter: the first that its target gets, from the target's parent.
 fn is_of_scatter(scene: &Scene, travel: &Travel) -> bool {
     let (source, target) = (scene.relative(travel.source), scene.relative(travel.target));
     let is_first = !scene.earlier().flatten().any(|earlier| earlier.target == travel.target);
     is_first && target < scattered_to(scene) && parent(target, 2) == Some(source)
 }
 
-/// Among how many ranks the vector is scattered, the first ones.
+/// Returns how many ranks, counted from the root, take part in the scatter.
 fn scattered_to(scene: &Scene) -> usize {
     if is_named(scene, DOUBLING) { 1 << scene.size().ilog2() } else { scene.size() }
 }
@@ -82,7 +82,7 @@ fn doubling(scene: &Scene, travel: &Travel) -> Option<Phase> {
     })
 }
 
-/// In step s of the ring rank r sends block r − s.
+/// In step s of the ring, rank r sends block r − s.
 fn ring(scene: &Scene, travel: &Travel) -> Option<Phase> {
     let size = scene.size();
     if distance(size, travel) != 1 {
@@ -126,7 +126,7 @@ fn ring_step(scene: &Scene, travel: &Travel) -> Option<usize> {
     }
 }
 
-/// Who gets nothing, for it has what would come in a step of the ring since the scatter.
+/// Says which ranks get nothing, because they have the block of this step of the ring since the scatter.
 fn spared(scene: &Scene, steps: &[usize]) -> Option<Sentence> {
     let size = scene.size();
     let whose = |rank: usize| (rank + scene.root()) % size;
@@ -155,22 +155,22 @@ fn spared(scene: &Scene, steps: &[usize]) -> Option<Sentence> {
     ))
 }
 
-/// Which block a rank would get in a step of a closed ring.
+/// Returns the block that a rank would get in a step of a closed ring.
 fn coming(rank: usize, size: usize, step: usize) -> usize {
     (rank + 2 * size - 1 - step) % size
 }
 
-/// The ranks, counted from the root, that have had such a block since the scatter.
+/// Returns the ranks, counted from the root, that have the block of this step since the scatter.
 fn spared_ranks(size: usize, step: usize) -> Vec<usize> {
     (0..size).filter(|&rank| subtree(rank, size, 2).contains(&coming(rank, size, step))).collect()
 }
 
-/// The messages of the ring, not those of the scatter.
+/// Returns the messages of the ring, without those of the scatter.
 fn of_ring<'a>(scene: &'a Scene) -> impl Iterator<Item = &'a Travel> {
     scene.travels().iter().filter(|travel| !is_of_scatter(scene, travel))
 }
 
-/// How many messages of the ring up to a step there are.
+/// Returns how many messages the ring has in these steps.
 fn ring_messages(scene: &Scene, steps: Range<usize>) -> usize {
     steps.map(|step| of_ring(&Scene { step, ..*scene }).count()).sum()
 }

@@ -1,4 +1,4 @@
-//! Runs whose explanations are compared with texts.
+//! Explains runs for tests.
 
 use super::super::{explain, facts};
 use crate::trace::Subjects;
@@ -12,7 +12,7 @@ fn with<T>(collective: Collective, name: &str, problem: &Problem, ask: impl Fn(&
     ask(&subjects, &Trace::new(collective, problem, &schedules).unwrap())
 }
 
-/// What is said of a step: its title, and a line for each sentence, with its formula behind a bar.
+/// Returns the explanation of a step: its title, then a line for each sentence, with its formula after a bar.
 pub fn step(collective: Collective, name: &str, problem: &Problem, step: usize) -> Vec<String> {
     with(collective, name, problem, |subjects, trace| {
         let explained = explain(subjects, trace, step);
@@ -24,14 +24,14 @@ pub fn step(collective: Collective, name: &str, problem: &Problem, step: usize) 
     })
 }
 
-/// The titles of all steps.
+/// Returns the titles of all steps.
 pub fn titles(collective: Collective, name: &str, problem: &Problem) -> Vec<String> {
     with(collective, name, problem, |subjects, trace| {
         (0..trace.steps.len()).map(|step| explain(subjects, trace, step).title).collect()
     })
 }
 
-/// What is said of the run as a whole.
+/// Returns the facts about the run as a whole.
 pub fn of_run(collective: Collective, name: &str, problem: &Problem) -> Vec<String> {
     with(collective, name, problem, facts)
 }

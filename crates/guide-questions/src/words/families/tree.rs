@@ -1,4 +1,4 @@
-//! Trees: up to the root and down from it.
+//! Trees: messages go up to the root, or down from it.
 
 use super::super::numbers::{in_base, named};
 use super::super::scene::{Scene, blocks};
@@ -11,7 +11,7 @@ use rustcoll::trace::Travel;
 
 pub const FAMILY: Family = Family { phase, whole: segments, facts, ..Family::NONE };
 
-/// Where a message goes.
+/// The direction of a message in a tree.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Way {
     Up,
@@ -45,7 +45,7 @@ impl Tree {
         }
     }
 
-    /// Why a rank has its parent.
+    /// Returns the calculation of a rank's parent.
     fn formula(self, rank: usize, parent: usize) -> String {
         match self {
             Tree::Digits(radix) => {
@@ -107,7 +107,7 @@ fn meaning(scene: &Scene, way: Way) -> (&'static str, &'static str) {
     }
 }
 
-/// Which segments are under way, if there are several.
+/// Says which segments are in flight, if the vector has several.
 fn segments(scene: &Scene) -> Vec<Sentence> {
     let count = scene.problem().segments;
     let cuts = scene.subjects.algorithm.is_some_and(|algorithm| algorithm.cuts_segments());

@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::run;
 use crate::{CASES_PER_LOOK, Session, Subject, is_called};
 
-/// The algorithms for two groups, of which there is one for each collective.
+/// Returns the algorithms for two groups. Each collective has one.
 pub fn subjects(options: &Options) -> Vec<Subject> {
     let collectives =
         Collective::ALL.into_iter().filter(|&one| options.collective.is_none_or(|it| it == one));
@@ -28,7 +28,7 @@ pub fn subjects(options: &Options) -> Vec<Subject> {
         .collect()
 }
 
-/// Where the ranks are parted: a group of one on either side, and about the middle.
+/// Returns the sizes of the first group to test: 1, about half of the ranks, and all ranks but one.
 pub fn splits(ranks: usize) -> Vec<usize> {
     let mut splits = vec![1, ranks / 2, ranks.saturating_sub(1)];
     splits.retain(|at| (1..ranks).contains(at));
@@ -36,7 +36,7 @@ pub fn splits(ranks: usize) -> Vec<usize> {
     splits
 }
 
-/// Tests all of them on all ranks, parted in several ways.
+/// Tests all algorithms for two groups on all ranks, divided at each of [`splits`].
 pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> Result<(), Box<dyn Error>> {
     if session.between.is_empty() {
         return Ok(());
@@ -77,7 +77,7 @@ fn test(
         }
         run::run(case, tested, variables, combine(&[session.options.seed, index as u64]), progress)?;
     }
-    // Neither its own choice nor one that was forced for one group leads elsewhere.
+    // Neither the component's choice nor an algorithm forced for one group may change what runs here.
     for other in [None, collective.algorithms().next()] {
         run::run(&simple(other), tested, variables, session.options.seed, progress)?;
     }

@@ -27,24 +27,24 @@ pub struct Case {
     pub algorithm: Option<&'static Algorithm>,
     pub parameters: Vec<(Parameter, i32)>,
     pub form: Form,
-    /// Of both groups together, if there are two.
+    /// Ranks of both groups together, if there are two.
     pub size: usize,
-    /// Only a neighbourhood collective looks at it.
+    /// Only neighbourhood collectives use it.
     pub topology: Topology,
     /// Ranks in the second group of an inter-communicator, else 0.
     pub remote: usize,
     pub root: usize,
     pub count: usize,
-    /// How long a block is, where MPI lets lengths differ: made from the count and a number of the block.
+    /// Returns the length of a block from `count` and the block's number, where MPI lets lengths differ.
     pub length: fn(usize, usize) -> usize,
     pub in_place: bool,
     pub sides: Sides,
-    /// Only a reduction looks at it.
+    /// Only reductions use it.
     pub arithmetic: Arithmetic,
 }
 
 impl Case {
-    /// Few ints, summed in a reduction.
+    /// Returns a blocking case with a few ints; a reduction sums them.
     pub fn simple(collective: Collective, algorithm: Option<&'static Algorithm>, size: usize) -> Self {
         Case {
             collective,
@@ -71,13 +71,12 @@ impl Case {
         is_alone || self.collective != Barrier && pairs.all(|(from, to)| self.share(from, to) == 0)
     }
 
-    /// The ranks and their groups.
     fn ranks(&self) -> Problem {
         Problem::between(self.size - self.remote, self.remote)
     }
 
-    /// Whether the forced algorithm may not serve the call, and leaves it to the rules what does: what does not block calls no other
-    /// collectives, and what uses an operator of the user's shares no memory.
+    /// Whether the forced algorithm cannot serve the call, so rules choose another. Mock-ups call other
+    /// collectives, so they must block. Shared memory does not serve operators of the user.
     pub fn is_left_to_rules(&self) -> bool {
         let does_not_block = self.form != Form::Blocking;
         let has_own_operator = self.collective.reduces() && !self.arithmetic.is_predefined();
@@ -88,9 +87,9 @@ impl Case {
         self.algorithm.is_some_and(is_unsuited)
     }
 
-    /// Whether rules may serve the call instead of the forced algorithm: only so many persistent collectives of a communicator share
-    /// memory, and under the preload those that do not block do so only where one came before that does. On a topology that is no stencil
-    /// there is nothing to combine, and a call that starts at once may be the communicator's first one.
+    /// Whether rules may serve the call instead of the forced algorithm. A communicator's shared memory serves few
+    /// persistent collectives. Under the preload, it serves non-blocking calls only after a blocking call. An
+    /// algorithm for stencils needs one, and a non-blocking call may come before the ranks have found it.
     pub fn may_be_left_to_rules(&self) -> bool {
         if self.algorithm.is_some_and(Algorithm::takes_stencil) {
             let is_listed = matches!(self.topology.kind, Kind::Graph | Kind::Distributed);
@@ -105,18 +104,18 @@ impl Case {
         may_be && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
     }
 
-    /// The algorithm that has to run, or `None` if the call has to go to the component below.
+    /// Returns the algorithm that must run, or `None` if the call must fall back to the component below.
     pub fn serving(&self) -> Option<&'static Algorithm> {
         let commutes = !self.collective.reduces() || self.arithmetic.commutes();
         let serves = |algorithm: &&Algorithm| algorithm.serves(self.size, self.remote, commutes).is_ok();
         let forced = self.algorithm.filter(serves);
-        // Whatever is forced for one group, rules decide what runs between two.
+        // Between two groups, rules choose an algorithm if the forced one does not serve.
         let has_below = self.remote == 0 && !component::is_alone();
         if has_below { forced } else { forced.or(self.collective.algorithms().find(serves)) }
     }
 
-    /// How much goes from one rank to another, or is scattered to or gathered from a rank, in elements; from a rank to
-    /// its neighbour of that number, in a neighbourhood collective.
+    /// Returns how many elements go from one rank to another, or are scattered to or gathered from a rank. In
+    /// a neighbourhood collective, `to` is the number of a neighbour.
     pub fn share(&self, from: usize, to: usize) -> usize {
         let number = match self.collective {
             Alltoallv | Alltoallw => from.min(to) * self.size + from.max(to),
@@ -124,15 +123,15 @@ impl Case {
             Allgatherv | Gatherv | NeighborAllgatherv => from,
             ReduceScatter | ReduceScatterBlock if self.remote > 0 => return self.part(to),
             ReduceScatter | Scatterv => to,
-            // The two directions differ, and one may be empty.
+            // The two directions have different counts, and one may be empty.
             Allgather | Alltoall if from >= self.ranks().local() => self.size,
             _ => return self.count,
         };
         (self.length)(self.count, number)
     }
 
-    /// How much of a reduction of the other group a rank gets, in elements: together as many in one group as in the
-    /// other.
+    /// Returns how many elements a rank gets of the reduction of the other group. Both groups get the same
+    /// total.
     fn part(&self, rank: usize) -> usize {
         let (group, others) = (self.ranks().group(rank), self.ranks().partners(rank));
         // The whole vector has about as many elements as the count says.
@@ -144,7 +143,7 @@ impl Case {
         }
     }
 
-    /// The call with buffers whose contents follow from the seed.
+    /// Prepares the call. The buffers' contents follow from the seed.
     pub fn prepare(&self, communicator: &Communicator, seed: u64) -> Result<Call, Error> {
         let rank = communicator.number(communicator.rank());
         let arguments = Arguments {
@@ -156,7 +155,7 @@ impl Case {
             in_place: self.in_place,
         };
         let call = Call::new(communicator, &arguments, seed)?;
-        // Where only the library knows the device, MPI cannot pack from there.
+        // If only the library knows the device, MPI cannot pack from its memory.
         Ok(if device::is_there() { call.move_to_device(rank, !device::is_known_to_mpi()) } else { call })
     }
 
@@ -164,7 +163,7 @@ impl Case {
         let peers = match self.collective {
             Alltoall | Alltoallv | Alltoallw | Scatter | Scatterv => self.ranks().partners(rank),
             ReduceScatter | ReduceScatterBlock => self.ranks().group(rank),
-            // MPI must be told of a count and a datatype, even if there is no neighbour.
+            // MPI needs a count and a datatype even without a neighbour.
             NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => {
                 0..self.topology.graph.neighbours(rank).outdegree.max(1)
             }
@@ -192,8 +191,8 @@ impl Case {
         }
     }
 
-    /// Blocks of one side, each with the number of a peer or neighbour and a count. They have one datatype, or each
-    /// its own.
+    /// Returns the blocks of one side, from pairs (number of a peer or neighbour, count). In an alltoallw
+    /// each block has its own datatype; otherwise all have one.
     fn elements(
         &self,
         rank: usize,
@@ -207,13 +206,12 @@ impl Case {
         Ok(counts.into_iter().map(block).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// The shapes of what is sent and what is received. Ranks, too, may differ from each other.
+    /// Returns the shapes of the send and the receive buffer. Even and odd ranks swap the two.
     fn shapes(&self, rank: usize) -> (Shape, Shape) {
         let Sides(even, odd) = self.sides;
         if rank.is_multiple_of(2) { (even, odd) } else { (odd, even) }
     }
 
-    /// Blocks with one datatype.
     fn blocks(&self, shape: Shape, counts: impl IntoIterator<Item = usize>) -> Result<Vec<Elements>, Error> {
         let values: Vec<usize> = counts.into_iter().map(|count| self.sides.values(count)).collect();
         let datatype = Rc::new(shape.datatype(values[0])?);
@@ -221,7 +219,7 @@ impl Case {
     }
 }
 
-/// No length, one, half of the count or all of it.
+/// Returns a length of 0, 1, about half of the count, or the whole count.
 fn drawn(count: usize, number: usize) -> usize {
     match combine(&[count as u64, number as u64]) % 4 {
         _ if count == 0 => 0,

@@ -19,14 +19,14 @@ use Collective::*;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Doubles whose bytes pass 2^31. So many each rank has in its longer buffer.
+/// Doubles in the longer buffer of each rank: more than 2^31 bytes.
 const HUGE: usize = 270_000_000;
 /// Doubles in a short block.
 const FEW: usize = 1000;
-/// The most doubles in the scratch memory of both ranks together; with buffers and copies they have twice as many.
+/// The most doubles in the scratch memory of both ranks together. Buffers and their copies take twice as many.
 const MOST_SCRATCH: usize = 3 * HUGE;
 
-/// All that is tested.
+/// Tests huge vectors on one communicator, with gaps, and between groups.
 pub fn huge(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
     if session.world.size() != 2 {
         return Err("this needs two ranks".into());
@@ -37,8 +37,8 @@ pub fn huge(session: &Session, progress: &mut Progress, report: &mut Report) -> 
     between_groups(session, progress, report)
 }
 
-/// Every collective by the component's own choice, and then by every algorithm whose schedules for two ranks are not those
-/// of one that has run. Mock-ups are not eligible for such vectors.
+/// Tests every collective by the component's own choice, then by every algorithm whose schedules for two
+/// ranks differ from those that have run. Mock-ups are not eligible for such vectors.
 fn different_schedules(
     session: &Session,
     ring: &Communicator,
@@ -65,7 +65,7 @@ fn different_schedules(
     Ok(())
 }
 
-/// A broadcast of elements with gaps, which are packed as a whole where the vector is cut.
+/// Tests a broadcast of elements with gaps. If an algorithm cuts the vector, the component packs it whole.
 fn with_gaps(
     session: &Session,
     ring: &Communicator,
@@ -81,7 +81,6 @@ fn with_gaps(
     Ok(())
 }
 
-/// A call on an inter-communicator.
 fn between_groups(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
     let groups = session.world.parted(1)?.dup_for(component::NAME)?;
     for &subject in session.between.iter().filter(|subject| subject.0 == Allreduce) {
@@ -91,17 +90,17 @@ fn between_groups(session: &Session, progress: &mut Progress, report: &mut Repor
     Ok(())
 }
 
-/// Of the collectives among neighbours one will do: they have no other steps.
+/// One neighbourhood collective is enough: the others have the same steps.
 fn is_tested(collective: Collective) -> bool {
     collective != Barrier && (collective.cut() != Cut::Edges || collective == NeighborAllgatherv)
 }
 
-/// Vectors and blocks of doubles, in place where that saves memory.
+/// Returns a case with huge vectors or blocks of doubles, in place where that saves memory.
 fn case((collective, algorithm): Subject, topology: &Topology) -> Case {
     let count = match collective {
-        // The second block comes first in memory, so that the other one's offset in bytes passes 2^31.
+        // The second block comes first in memory, so the first block's offset in bytes exceeds 2^31.
         Allgatherv | Alltoallv | Gatherv | NeighborAllgatherv | ReduceScatter | Scatterv => HUGE,
-        // Displacements in bytes are ints, so that blocks have the same length.
+        // Displacements in bytes are ints, so all blocks have the same length.
         Alltoallw => HUGE / 2,
         _ if collective.cut() == Cut::Vector => HUGE,
         _ => HUGE / 2,
@@ -116,11 +115,10 @@ fn case((collective, algorithm): Subject, topology: &Topology) -> Case {
         ..Case::simple(collective, algorithm, 2)
     };
     let scratch = algorithm.map_or(0, |algorithm| Programs::new(&case, algorithm).scratch(&case));
-    // What needs so much passes 2^31 bytes also with less.
+    // Algorithms with so much scratch memory exceed 2^31 bytes with a smaller count, too.
     Case { count: count / scratch.div_ceil(MOST_SCRATCH).max(1), ..case }
 }
 
-/// The second block is long, the others are short.
 fn second_is_long(count: usize, number: usize) -> usize {
     if number == 1 { count } else { FEW }
 }
@@ -143,7 +141,7 @@ fn test(
     Ok(())
 }
 
-/// Which algorithm ran, if that tells its schedules: by the component's own choice a vector may have been cut into segments.
+/// Returns the algorithm that ran, unless the component chose one with segments, and may have cut the vector.
 fn ran(session: &Session, case: &Case) -> Result<Option<&'static Algorithm>, environment::Error> {
     let Some(variables) = session.variables(case.collective).filter(|_| case.algorithm.is_none()) else {
         return Ok(case.algorithm);
@@ -154,7 +152,7 @@ fn ran(session: &Session, case: &Case) -> Result<Option<&'static Algorithm>, env
     Ok(found.filter(|algorithm| !algorithm.parameters.contains(&Parameter::Segment)))
 }
 
-/// What the ranks do by an algorithm, as far as it depends on the algorithm.
+/// The schedules of all ranks, and the algorithm's requirements on lengths.
 #[derive(PartialEq, Eq)]
 struct Programs {
     collective: Collective,
@@ -172,7 +170,7 @@ impl Programs {
             lengths: algorithm.requires.iter().filter(|one| one.is_of_lengths()).copied().collect(),
         }
     }
-    /// Values in the scratch memory of all ranks.
+    /// Returns the number of values in the scratch memory of all ranks.
     fn scratch(&self, case: &Case) -> usize {
         let are_padded = self.lengths.contains(&Requirement::LongestBlock);
         let values = |schedule: &Schedule, block: usize| match self.collective.cut() {

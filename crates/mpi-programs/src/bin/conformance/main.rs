@@ -1,7 +1,7 @@
 //! Runs every registered algorithm over a real MPI and compares each element with a locally computed result.
 //!
-//! `mpirun -n N conformance` tests communicators of all sizes from 1 to N. Every rank draws the same cases from the
-//! same seed; a rank that finds an error notes it and goes on, so that none waits for another.
+//! `mpirun -n N conformance` tests communicators of all sizes from 1 to N. Every rank draws the same cases
+//! from the same seed. A rank that finds an error notes it and goes on, so no rank waits for another.
 
 mod between;
 mod case;
@@ -36,7 +36,7 @@ use options::Options;
 use progress::Progress;
 use report::Report;
 
-/// Registers the algorithms of a folder's files, as the component does.
+/// Registers the algorithms of a folder's schedule files, as the component does.
 fn register(folder: &Path) -> Result<(), String> {
     let mut loaded = Loaded::default();
     for path in schedule_file::files(folder)? {
@@ -48,7 +48,7 @@ fn register(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Cases between two looks at the clock.
+/// Number of cases between two looks at the clock.
 const CASES_PER_LOOK: usize = 8;
 
 fn main() -> ExitCode {
@@ -96,7 +96,7 @@ fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     session.run()
 }
 
-/// What is tested: a collective, and the algorithm that is forced or `None` for the component's own choice.
+/// A collective, and the forced algorithm, or `None` for the component's own choice.
 type Subject = (Collective, Option<&'static Algorithm>);
 
 fn subjects(options: &Options) -> Result<Vec<Subject>, String> {
@@ -128,18 +128,18 @@ fn name(algorithm: Option<&Algorithm>) -> &'static str {
     algorithm.map_or("auto", |algorithm| algorithm.name)
 }
 
-/// The ranks that form one of the sizes, if this rank is among them.
+/// The communicators of one size. They are empty on ranks outside the group.
 struct Group {
     size: usize,
     tested: Option<Communicator>,
-    /// The same ranks on every topology, if neighbourhood collectives are tested.
+    /// The same ranks with every topology, if the test covers neighbourhood collectives.
     topological: Vec<Communicator>,
-    /// Agrees on the time without the component that is tested.
+    /// The ranks agree over it on the time, without the tested component.
     control: Option<Communicator>,
 }
 
 impl Group {
-    /// The communicator for a case.
+    /// Returns the communicator with this topology.
     fn with(&self, topology: &Topology) -> Option<&Communicator> {
         self.tested.iter().chain(&self.topological).find(|communicator| communicator.topology() == topology)
     }
@@ -175,16 +175,15 @@ fn group(
     Ok(Group { size, tested: Some(of_component(ranks)?), topological, control })
 }
 
-/// Everything that the test needs.
 struct Session<'a> {
     world: &'a Communicator,
-    /// All ranks, without the component that is tested.
+    /// All ranks, without the tested component.
     idle: Communicator,
     itself: Communicator,
     groups: Vec<Group>,
     component: Option<Component>,
     subjects: Vec<Subject>,
-    /// What is tested on inter-communicators.
+    /// Subjects for inter-communicators.
     between: Vec<Subject>,
     options: Options,
 }
@@ -210,7 +209,7 @@ impl Session<'_> {
         Ok(report.finish())
     }
 
-    /// One algorithm on all sizes.
+    /// Tests one algorithm on all sizes.
     fn test(
         &self,
         subject: Subject,
@@ -255,12 +254,12 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The variables by which the component is led, if it is there.
+    /// Returns the variables that control the component, if it is loaded.
     fn variables(&self, collective: Collective) -> Option<&CollectiveVariables> {
         self.component.as_ref().map(|component| component.variables(collective))
     }
 
-    /// The time for one algorithm on one size.
+    /// Returns the time for one algorithm on one size.
     fn share(&self) -> Duration {
         let splits = between::splits(self.world.size()).len();
         let parts = self.subjects.len() * self.groups.len() + self.between.len() * splits;

@@ -67,7 +67,7 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// The sizes that so many ranks can form.
+    /// Returns the sizes that at most `ranks` ranks can form.
     pub fn up_to(&self, ranks: usize) -> Vec<usize> {
         match self {
             Sizes::All => (1..=ranks).collect(),

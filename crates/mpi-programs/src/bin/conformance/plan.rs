@@ -16,11 +16,11 @@ const LONG: usize = 100_003;
 /// Cases in the order in which they are run.
 pub struct Plan {
     pub cases: Vec<Case>,
-    /// The first so many show every value of every property at least once.
+    /// The first `indispensable` cases show every value of every property at least once.
     pub indispensable: usize,
 }
 
-/// Draws a sample of all cases, the same on all ranks.
+/// Draws a sample of all cases. It is the same on all ranks.
 pub fn draw(simple: &Case, options: &Options) -> Plan {
     let mut random = Generator::new(combine(&[options.seed, simple.size as u64]));
     let mut properties = Properties::new(simple, options.long, &mut random);
@@ -35,7 +35,7 @@ pub fn draw(simple: &Case, options: &Options) -> Plan {
     Plan { cases, indispensable }
 }
 
-/// The values that are combined to cases.
+/// The values that cases combine.
 struct Properties {
     settings: Vec<Vec<(Parameter, i32)>>,
     topologies: Vec<Topology>,
@@ -99,7 +99,7 @@ impl Properties {
         random.shuffle(&mut self.sides);
     }
 
-    /// Goes through the values of each property; those that are fewer begin again.
+    /// Returns the case with this index. Each property cycles through its values.
     fn case(&self, simple: &Case, index: usize) -> Case {
         let (sides, arithmetic) = cyclic(&self.sides, index);
         Case {
@@ -108,7 +108,7 @@ impl Properties {
             form: cyclic(&self.forms, index),
             root: cyclic(&self.roots, index),
             count: cyclic(&self.counts, index),
-            // There is but one datatype in place.
+            // A call in place has only one datatype.
             in_place: cyclic(&self.in_place, index) && !sides.differ(),
             sides,
             arithmetic,
@@ -121,7 +121,7 @@ fn cyclic<V: Clone>(values: &[V], index: usize) -> V {
     values[index % values.len()].clone()
 }
 
-/// All combinations of the algorithm's parameters; 0 stands for the default.
+/// Returns all combinations of the algorithm's parameters; 0 means the default.
 fn settings(algorithm: Option<&Algorithm>, size: usize) -> Vec<Vec<(Parameter, i32)>> {
     let mut settings = vec![Vec::new()];
     for &parameter in algorithm.map_or(&[][..], |algorithm| algorithm.parameters) {
@@ -157,7 +157,7 @@ fn counts(size: usize, long: bool) -> Vec<usize> {
     counts
 }
 
-/// MPI has in-place calls also where a schedule has no such: whoever executes it copies the input.
+/// If an algorithm has no in-place schedule, the component copies the input of an in-place call.
 fn in_place(collective: Collective) -> Vec<bool> {
     match collective {
         Collective::Barrier | Collective::Bcast => vec![false],

@@ -1,4 +1,4 @@
-//! What a rank has checked, and a watch over calls that never return.
+//! Counts the checks of a rank, and ends the job if a call never returns.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use mpi_programs::environment;
 
-/// How long a single case may take.
+/// The longest time for a single case.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// How many failures are described.
+/// The most failures that are described.
 pub const DESCRIBED: usize = 20;
 
-/// What was counted since the last report.
+/// Checks since the last report.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub passed: u64,
@@ -23,7 +23,7 @@ pub struct Tally {
 #[derive(Debug, Default)]
 struct State {
     tally: Tally,
-    /// What is being done, and since when.
+    /// The current case, and when it began.
     case: Option<(String, Instant)>,
 }
 
@@ -34,7 +34,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts to count, and to watch.
+    /// Starts to count, and starts the thread that watches for hanging calls.
     pub fn new(rank: usize) -> Self {
         let progress = Progress { rank, state: Arc::default() };
         let state = progress.state.clone();
@@ -46,17 +46,17 @@ impl Progress {
         self.state.lock().expect("no thread panics while it holds the lock")
     }
 
-    /// A case begins.
+    /// Notes that a case begins.
     pub fn begin(&mut self, case: String) {
         self.state().case = Some((case, Instant::now()));
     }
 
-    /// Nothing is being tested.
+    /// Notes that no case runs.
     pub fn rest(&mut self) {
         self.state().case = None;
     }
 
-    /// Counts a check of the current case, which failed if there is something to say about it.
+    /// Counts a check of the current case. It failed if there is a problem.
     pub fn check(&mut self, problem: Option<String>) {
         let rank = self.rank;
         let State { tally, case } = &mut *self.state();
@@ -71,13 +71,13 @@ impl Progress {
         }
     }
 
-    /// What was counted; counting starts again.
+    /// Returns the counts and resets them.
     pub fn take(&mut self) -> Tally {
         std::mem::take(&mut self.state().tally)
     }
 }
 
-/// Ends the job when a case takes too long, and says which.
+/// Ends the job if a case takes too long, and prints the case.
 fn watch(rank: usize, state: &Mutex<State>) {
     loop {
         thread::sleep(Duration::from_secs(1));

@@ -1,4 +1,4 @@
-//! The results of all ranks, collected by messages between two ranks alone: these do not depend on what is tested.
+//! Collects the results of all ranks by point-to-point messages, independent of the tested collectives.
 
 use std::process::ExitCode;
 
@@ -7,14 +7,13 @@ use mpi_programs::environment::Error;
 
 use crate::progress::{DESCRIBED, Progress, Tally};
 
-/// Collects and prints, on rank 0.
+/// Collects the results on rank 0 and prints them there.
 pub struct Report<'a> {
     world: &'a Communicator,
     total: Tally,
 }
 
 impl<'a> Report<'a> {
-    /// An empty report.
     pub fn new(world: &'a Communicator) -> Self {
         Report { world, total: Tally::default() }
     }
@@ -26,7 +25,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Prints what all ranks have checked since the last line, and the failures. Called by all ranks.
+    /// Prints the checks of all ranks since the last line, and the failures. All ranks must call it.
     pub fn line(
         &mut self,
         what: &str,
@@ -52,7 +51,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Prints the sum.
+    /// Prints the totals, and returns failure if any check failed.
     pub fn finish(self) -> ExitCode {
         if self.world.rank() == 0 {
             println!("{} passed, {} failed", self.total.passed, self.total.failed);

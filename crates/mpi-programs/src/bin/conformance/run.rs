@@ -1,4 +1,4 @@
-//! Runs a case and checks what came of it.
+//! Runs a case and checks its results.
 
 use expected_results::random::combine;
 use mpi_programs::call::Call;
@@ -11,19 +11,19 @@ use rustcoll::algorithms::Algorithm;
 use crate::case::Case;
 use crate::progress::Progress;
 
-/// How often a call is repeated without a pause, with new data.
+/// How often a call is repeated without pause, each time with new data.
 const REPETITIONS: u64 = 3;
-/// Vectors from this length on are not repeated.
+/// Cases with at least this count are not repeated.
 const LONG: usize = 10_000;
 
-/// A prepared case, and what came of it.
+/// A prepared case and its outcome.
 pub struct Trial<'a> {
     case: &'a Case,
     call: Call,
     variables: Option<&'a CollectiveVariables>,
     outcome: Result<(), Error>,
     ran: Option<Result<i32, Error>>,
-    /// Whether nothing but the forced algorithm may run.
+    /// Whether only the forced algorithm may run.
     is_strict: bool,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Trial<'a> {
         Ok(Trial { case, call, variables: None, outcome: Ok(()), ran: None, is_strict })
     }
 
-    /// Chooses the algorithm and calls MPI. Unless the case is a blocking one, the operation is then under way.
+    /// Chooses the algorithm and calls MPI. Afterwards a non-blocking or persistent operation is in flight.
     pub fn begin(
         &mut self,
         communicator: &Communicator,
@@ -52,13 +52,13 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Starts a persistent operation that is complete with new data.
+    /// Starts a complete persistent operation again, with new data.
     pub fn restart(&mut self, seed: u64) {
         self.call.fill(seed);
         self.outcome = self.outcome.and(self.call.start());
     }
 
-    /// Waits until the operation is done, and asks which algorithm ran: sometimes that is not decided before.
+    /// Waits for the operation, then reads which algorithm ran: sometimes the component decides that late.
     pub fn finish(&mut self) {
         self.outcome = self.outcome.and(self.call.wait());
         self.ran = self.variables.map(|variables| variables.ran.read());
@@ -69,7 +69,7 @@ impl<'a> Trial<'a> {
         self.call.free_handles();
     }
 
-    /// Checks the result.
+    /// Checks the result, the send buffer and the algorithm that ran.
     pub fn judge(&self, progress: &mut Progress) {
         if let Err(error) = self.outcome {
             return progress.check(Some(format!("MPI reports an error: {error}")));
@@ -84,7 +84,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Tells which algorithm ran if it was not the one that had to.
+    /// Returns a message if another algorithm ran than the one that had to.
     fn misled(&self, ran: Result<i32, Error>) -> Option<String> {
         let number = |algorithm: &Algorithm| number(self.case.collective, algorithm);
         let expected = self.case.serving().map_or(BELOW, number);
@@ -99,7 +99,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Runs a case several times back to back; what does not block is under way all at once. How many operations that were.
+/// Runs a case several times back to back, or in flight together. Returns the number of operations.
 pub fn run(
     case: &Case,
     communicator: &Communicator,
@@ -127,7 +127,7 @@ pub fn run(
     Ok(trials.len())
 }
 
-/// Waits for trials in the reverse of the order in which they began, and checks the results.
+/// Waits for the trials in reverse order, and checks the results.
 pub fn finish(trials: &mut [Trial], progress: &mut Progress) {
     trials.iter_mut().rev().for_each(Trial::finish);
     trials.iter().for_each(|trial| trial.judge(progress));

@@ -1,4 +1,4 @@
-//! Tests that are not about a single call.
+//! Tests that involve more than a single call.
 
 use std::error::Error;
 use std::rc::Rc;
@@ -28,16 +28,16 @@ use crate::{Session, Subject, name};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// How many communicators come and go.
+/// Number of communicators that are made and freed.
 const GENERATIONS: usize = 200;
-/// How often persistent operations are started again.
+/// How often persistent operations are restarted.
 const STARTS: usize = 10;
-/// How much later than the others a rank comes to a barrier.
+/// How much later than the others a rank enters a barrier.
 const LATENESS: Duration = Duration::from_millis(1);
 /// In seconds.
 const DAY: u64 = 86_400;
 
-/// All of them, on all ranks.
+/// Runs all scenarios on all ranks.
 pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
     let sizes = session.world.size().to_string();
     let mut line = |name: &str, progress: &mut Progress| {
@@ -61,7 +61,7 @@ pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> O
     barrier(session, progress)?;
     line("barriers separate", progress)?;
     let Some(component) = &session.component else { return Ok(()) };
-    // What is loaded before MPI has plain numbers.
+    // The preloaded library's variables have plain numbers, without names or checks.
     if !preloaded::is_loaded() {
         names(component, progress);
         line("names of the algorithms", progress)?;
@@ -81,7 +81,7 @@ pub fn seed(session: &Session, number: usize) -> u64 {
     combine(&[session.options.seed, number as u64, 1])
 }
 
-/// A new communicator of all ranks for what is tested; a ring, so that neighbourhood collectives are tested as well.
+/// Returns a new communicator of all ranks for the tested component, with a ring for neighbourhood collectives.
 pub fn tested(session: &Session) -> Result<Communicator, environment::Error> {
     let name = if session.component.is_some() { component::NAME } else { "tuned" };
     session.world.with_topology(&Topology::ring(session.world.size()))?.dup_for(name)
@@ -92,7 +92,7 @@ fn simple(subject: Subject, communicator: &Communicator) -> Case {
     Case { topology, ..Case::simple(subject.0, subject.1, communicator.size()) }
 }
 
-/// A simple call on one communicator.
+/// Runs a simple call on one communicator.
 fn call(
     session: &Session,
     subject: Subject,
@@ -110,7 +110,7 @@ fn alone(session: &Session, progress: &mut Progress) -> Outcome {
     let duplicate = session.itself.with_topology(&Topology::ring(1))?.dup_for(component::NAME)?;
     for &subject in &session.subjects {
         call(session, subject, &duplicate, 0, progress)?;
-        // Which component serves the predefined communicator is a matter of priorities. It has no topology.
+        // Priorities decide which component serves the predefined communicator. It has no topology.
         if subject.0.cut() != Cut::Edges {
             let case = simple(subject, &session.itself);
             run::run(&case, &session.itself, None, seed(session, 1), progress)?;
@@ -128,7 +128,7 @@ fn come_and_go(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// Calls on two communicators in turn, each with its own algorithm.
+/// Alternates calls on two communicators, each with its own algorithm.
 fn interleaved(session: &Session, progress: &mut Progress) -> Outcome {
     let (left, right) = (tested(session)?, tested(session)?);
     let subjects = &session.subjects;
@@ -151,7 +151,7 @@ fn interleaved(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// Every subject once: rounds of one algorithm of each collective.
+/// Returns rounds with one algorithm of each collective. Together they contain every subject.
 fn rounds(session: &Session) -> Vec<Vec<Subject>> {
     let of = |collective| session.subjects.iter().copied().filter(move |subject| subject.0 == collective);
     let longest = Collective::ALL.into_iter().map(|collective| of(collective).count()).max().unwrap_or(0);
@@ -165,12 +165,12 @@ fn rounds(session: &Session) -> Vec<Vec<Subject>> {
     (0..longest).map(round).collect()
 }
 
-/// Simple calls in one of the forms that do not block.
+/// Returns simple calls of this form.
 fn cases(subjects: &[Subject], form: Form, communicator: &Communicator) -> Vec<Case> {
     subjects.iter().map(|&subject| Case { form, ..simple(subject, communicator) }).collect()
 }
 
-/// Calls under way at the same time on one or several communicators, which take turns.
+/// Begins all cases, so that they are in flight together. The communicators take turns.
 fn begin<'a>(
     session: &'a Session,
     cases: &'a [Case],
@@ -189,7 +189,7 @@ fn begin<'a>(
     Ok(trials)
 }
 
-/// A call of each collective under way on one communicator, completed in reverse order.
+/// Begins a call of each collective on one communicator, and completes them in reverse order.
 fn outstanding(session: &Session, progress: &mut Progress) -> Outcome {
     let communicators = [tested(session)?];
     for subjects in rounds(session) {
@@ -199,7 +199,7 @@ fn outstanding(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// A persistent operation of each collective, all started together many times with changing data.
+/// Restarts a persistent operation of each collective together, many times with changing data.
 fn restarted(session: &Session, progress: &mut Progress) -> Outcome {
     let communicators = [tested(session)?];
     for subjects in rounds(session) {
@@ -214,7 +214,7 @@ fn restarted(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// The operator and the datatype are freed while the operation is under way, and others take their place in memory.
+/// Frees the operator and the datatype while the operation is in flight. Others then take their place in memory.
 fn freed_early(session: &Session, progress: &mut Progress) -> Outcome {
     let communicators = [tested(session)?];
     for &subject in &session.subjects {
@@ -231,7 +231,7 @@ fn freed_early(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// Calls under way on several communicators in turn.
+/// Begins calls on several communicators in turn, all in flight together.
 fn scattered(session: &Session, progress: &mut Progress) -> Outcome {
     let communicators = [tested(session)?, tested(session)?, tested(session)?];
     for subjects in rounds(session) {
@@ -241,7 +241,7 @@ fn scattered(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// No rank leaves a barrier before all have entered it, whichever is late.
+/// No rank may leave a barrier before all have entered it, whichever rank is late.
 fn barrier(session: &Session, progress: &mut Progress) -> Outcome {
     let (communicator, control) = (tested(session)?, session.world.dup_for("tuned")?);
     let subjects = session.subjects.iter().filter(|subject| subject.0 == Collective::Barrier);
@@ -268,13 +268,13 @@ fn barrier(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// The time in seconds, the same for all processes of a machine, as exact as a double allows.
+/// Returns the seconds since midnight (UTC), a number small enough for an exact double.
 fn now() -> f64 {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (time.as_secs() % DAY) as f64 + f64::from(time.subsec_nanos()) * 1e-9
 }
 
-/// The component offers the algorithms that this program knows, by the same numbers.
+/// The component must offer the algorithms that this program knows, with the same numbers.
 fn names(component: &Component, progress: &mut Progress) {
     for collective in Collective::ALL {
         progress.begin(format!("names of the algorithms for {}", collective.name()));
@@ -293,7 +293,7 @@ fn names(component: &Component, progress: &mut Progress) {
     }
 }
 
-/// Values out of range are refused and change nothing.
+/// The component must refuse values out of range, and keep the old value.
 fn refused_values(component: &Component, progress: &mut Progress) -> Outcome {
     for collective in Collective::ALL {
         let variables = component.variables(collective);
@@ -316,7 +316,7 @@ fn refused_values(component: &Component, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// Tells whether an illegal value was accepted or changed the legal one.
+/// Returns a message if the component accepted the illegal value or lost the legal one.
 fn accepted(
     variable: &ControlVariable,
     legal: i32,
@@ -334,7 +334,7 @@ fn accepted(
     })
 }
 
-/// A write takes effect at the next call: every pair of algorithms, one call each.
+/// A write must take effect at the next call. Tests every pair of algorithms with one call each.
 fn switched(session: &Session, progress: &mut Progress) -> Outcome {
     let communicator = tested(session)?;
     for &first in &session.subjects {
@@ -353,9 +353,9 @@ fn switched(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// A block that is longer than its receiver says, the last rank; it comes from another, for MPI itself looks after what a
-/// rank sends itself. Where lengths are exchanged, the receiver is told so when all is over, with what fits in its buffer
-/// and nothing beyond, and no rank waits for another for ever.
+/// Sends the last rank a block that is longer than it expects. Another rank sends the block, because MPI
+/// itself checks what a rank sends to itself. In algorithms that exchange lengths, the receiver must get an
+/// error once all is complete. Its buffer then holds what fits and nothing beyond, and no rank hangs.
 fn too_long(session: &Session, component: &Component, progress: &mut Progress) -> Outcome {
     const COUNT: usize = 3;
     let communicator = tested(session)?;

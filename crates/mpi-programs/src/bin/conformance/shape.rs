@@ -24,11 +24,11 @@ pub enum Shape {
 use Shape::{Double, DoubleInt, Int, Interleaved, LargeExtent, NegativeLowerBound, Vector, Whole};
 
 impl Shape {
-    /// Those whose elements have a fixed number of values.
+    /// Shapes whose elements have a fixed number of values.
     pub const REGULAR: [Shape; 7] =
         [Int, Double, DoubleInt, Vector, NegativeLowerBound, LargeExtent, Interleaved];
 
-    /// A datatype for vectors of so many values.
+    /// Returns a datatype for vectors of `values` values.
     pub fn datatype(self, values: usize) -> Result<Datatype, Error> {
         let int = Datatype::int();
         match self {
@@ -43,7 +43,7 @@ impl Shape {
         }
     }
 
-    /// The operators that MPI defines on such elements, and those that users may define.
+    /// Returns the operators that MPI defines on such elements, and those of users.
     pub fn operators(self) -> &'static [Arithmetic] {
         match self {
             Int | Double => &[Arithmetic::Sum, Arithmetic::Max, Arithmetic::Product, Arithmetic::Affine],
@@ -52,9 +52,9 @@ impl Shape {
         }
     }
 
-    /// As many elements as have so many values together.
+    /// Returns as many elements as have `values` values together.
     pub fn elements(self, datatype: &Rc<Datatype>, values: usize) -> Elements {
-        // No values are no elements: Open MPI skips a broadcast on the ranks whose count is 0, and there alone.
+        // Without values there must be no elements: Open MPI skips a broadcast only on the ranks whose count is 0.
         let width = datatype.layout().slots.len().max(1);
         Elements { datatype: datatype.clone(), count: values / width }
     }
@@ -75,17 +75,16 @@ impl fmt::Display for Shape {
     }
 }
 
-/// The datatypes of two sides of a call. They have equal signatures.
+/// The datatypes of two sides of a call. Their signatures are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sides(pub Shape, pub Shape);
 
 impl Sides {
-    /// The same datatype on both sides.
+    /// Returns every regular shape with itself.
     pub fn same() -> impl Iterator<Item = Sides> {
         Shape::REGULAR.into_iter().map(|shape| Sides(shape, shape))
     }
 
-    /// Different datatypes.
     pub const MIXED: [Sides; 5] = [
         Sides(Whole, Int),
         Sides(Int, Vector),
@@ -94,7 +93,7 @@ impl Sides {
         Sides(NegativeLowerBound, Interleaved),
     ];
 
-    /// Whether one of the datatypes serves vectors of one length only.
+    /// Whether one of the datatypes only fits vectors of one length.
     pub fn fix_length(self) -> bool {
         self.0 == Whole || self.1 == Whole
     }
@@ -103,7 +102,7 @@ impl Sides {
         self.0 != self.1
     }
 
-    /// How many values a vector has whose length is given in elements of the larger type.
+    /// Returns the number of values in a vector of `count` elements of the larger type.
     pub fn values(self, count: usize) -> usize {
         count
             * match self {

@@ -1,4 +1,4 @@
-//! A long run: operations of all kinds on communicators that come and go, and the memory that is left behind.
+//! A long run: operations of all kinds on communicators that are made and freed. Memory must not leak.
 
 use std::error::Error;
 
@@ -13,15 +13,15 @@ use crate::progress::Progress;
 use crate::report::Report;
 use crate::{Session, plan, run, scenarios};
 
-/// How many communicators come and go.
+/// Number of communicators that are made and freed.
 const COMMUNICATORS: usize = 200;
-/// In the first of four parts allocators and lower layers of MPI still fill their pools.
+/// A run has four parts. In the first, allocators and lower layers of MPI still fill their pools.
 const PART: usize = COMMUNICATORS / 4;
-/// Bytes by which memory may grow from one part to the next for other reasons than that something is lost.
+/// Bytes by which memory may grow from one part to the next without a leak.
 const NOISE: u64 = 1 << 18;
 
-/// So many operations at least, shared among the communicators; resident memory must not grow throughout. What is lost, is
-/// lost in every part; pools of lower layers grow at once, and seldom.
+/// Runs at least `operations` operations, spread over the communicators. Resident memory must not grow in
+/// every part: a leak grows always, but pools of lower layers grow at once, and seldom.
 pub fn soak(
     session: &Session,
     operations: usize,
@@ -34,7 +34,7 @@ pub fn soak(
     let mut resident = Vec::new();
     let mut done = 0;
     for generation in 1..=COMMUNICATORS {
-        // Every fourth one has two groups, if ranks suffice.
+        // Every fourth communicator has two groups, if there are enough ranks.
         let is_double = generation % 4 == 0 && !double.is_empty();
         let communicator = match is_double {
             true => session.world.parted(split(session))?.dup_for(component::NAME)?,
@@ -63,7 +63,7 @@ pub fn soak(
     Ok(report.line("soak", &format!("{COMMUNICATORS} communicators"), &size, progress)?)
 }
 
-/// By subject. Neighbourhood collectives run on the ring that [`scenarios::tested`] makes.
+/// Returns the cases of each subject. Neighbourhood collectives use the ring of [`scenarios::tested`].
 fn cases_of_one_group(session: &Session) -> Vec<Vec<Case>> {
     let ring = Topology::ring(session.world.size());
     let cases = session.subjects.iter().map(|&(collective, algorithm)| {
@@ -86,7 +86,7 @@ fn cases_of_two_groups(session: &Session) -> Vec<Vec<Case>> {
     cases.collect()
 }
 
-/// The first rank of the second group.
+/// Returns the first rank of the second group.
 fn split(session: &Session) -> usize {
     session.world.size().div_ceil(2)
 }

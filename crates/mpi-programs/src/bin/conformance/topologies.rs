@@ -1,10 +1,10 @@
-//! The topologies on which neighbourhood collectives are tested: those for which they are verified.
+//! The topologies for tests of neighbourhood collectives: those for which rustcoll verifies them.
 
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::Graph;
 use rustcoll::verify::{grids, multigraphs, stencils};
 
-/// All of a size.
+/// Returns all topologies of a size.
 pub fn topologies(size: usize) -> Vec<Topology> {
     // The graphs name no stencil: the ranks must find it.
     let stencils = stencils(size).into_iter().map(|stencil| Graph::of_stencil(stencil).without_stencil());

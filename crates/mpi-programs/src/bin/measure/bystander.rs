@@ -1,5 +1,5 @@
-//! Proof that rustcoll serves none of another component's calls: a component that cannot serve a communicator leaves its calls
-//! to others.
+//! Proves that rustcoll serves none of another component's calls. A component that cannot serve a
+//! communicator leaves its calls to others.
 
 use mpi_programs::component::{CollectiveVariables, Component, number};
 use mpi_programs::environment::Error;
@@ -10,20 +10,21 @@ use rustcoll::algorithms::{Algorithm, Collective};
 pub struct Bystander(Option<Component>);
 
 impl Bystander {
-    /// Looks for it in this process. What is measured is how calls on a communicator go on, not how its first ones go.
+    /// Finds rustcoll in this process. It shares memory from the first call on, so later calls do not differ.
     pub fn find() -> Result<Self, Error> {
         let component = Component::find().ok();
         component.iter().try_for_each(Component::share_memory_at_once)?;
         Ok(Bystander(component))
     }
 
-    /// The component's variables for a collective, if it is loaded.
+    /// Returns the component's variables for a collective, if it is loaded.
     pub fn variables(&self, collective: Collective) -> Option<&CollectiveVariables> {
         self.0.as_ref().map(|component| component.variables(collective))
     }
 
-    /// Calls something; returns whether the component served nothing of it, be it another collective of which this one is
-    /// made. Were it to serve a call, other algorithms would run than the last time.
+    /// Makes a call; returns whether the component served no part of it, not even another collective that the call
+    /// uses. If the component served a part, `ran` would change, because every collective's choice is now another
+    /// algorithm.
     pub fn stays_away_from(&self, call: impl FnOnce() -> Result<(), Error>) -> Result<bool, Error> {
         let all = || Collective::ALL.into_iter().filter_map(|collective| self.variables(collective));
         let mut choices = Vec::new();
@@ -42,7 +43,7 @@ impl Bystander {
     }
 }
 
-/// An algorithm for one group that did not run, one that serves all calls if possible.
+/// Returns an algorithm for one group that did not run, if possible one that serves all calls.
 fn other_than(collective: Collective, ran: i32) -> Option<&'static Algorithm> {
     let others = || {
         collective

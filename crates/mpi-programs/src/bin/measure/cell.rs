@@ -1,4 +1,4 @@
-//! What all contestants call at one message size.
+//! What all contestants call with one message size.
 
 use measurements::Operation;
 use mpi_programs::call::Call;
@@ -13,26 +13,25 @@ use rustcoll::engine::mock_up::{Deeds, Limits, NoRoom};
 use crate::compute::Computing;
 use crate::copy::Copy;
 
-/// From which the data of calls are made.
+/// Seed of the data of calls.
 pub const SEED: u64 = 1;
 
-/// One cell, in which all make the same call.
+/// One message size of a series. All contestants make the same call.
 #[derive(Debug)]
 pub struct Cell {
-    /// Its message size by the collective's measure, in bytes.
+    /// Message size in bytes, by the collective's measure.
     pub bytes: usize,
-    /// The call.
     pub call: Call,
-    /// What is copied instead.
+    /// What the contestant `copy` copies instead of calling.
     pub copy: Copy,
-    /// What mock-ups do instead, by name, with their memory, as far as there is room for them.
+    /// Mock-ups by name, with their memory, or why there is no room for them.
     mock_ups: Vec<(&'static str, Result<MockUp, NoRoom>)>,
-    /// The number of the racer whose persistent request the call has.
+    /// The number of the racer that owns the call's persistent request.
     request_of: Option<usize>,
 }
 
 impl Cell {
-    /// With the mock-ups that somebody needs. Fails if MPI does not take such a call.
+    /// Makes a cell with these mock-ups. Fails if a count does not fit into an int.
     pub fn new(
         Operation { collective, shape, .. }: Operation,
         communicator: &Communicator,
@@ -54,13 +53,14 @@ impl Cell {
         Ok(Cell { bytes, call, copy: Copy::of(copied), mock_ups, request_of: None })
     }
 
-    /// Why there is no room for one of the mock-ups, on any rank.
+    /// Returns why there is no room for a mock-up on some rank, or `None`.
     pub fn lack(&self, algorithm: &Algorithm) -> Option<NoRoom> {
         let known = self.mock_ups.iter().find(|(name, _)| *name == algorithm.name);
         known.and_then(|(_, made)| made.as_ref().err().copied())
     }
 
-    /// Makes a racer's persistent request on a communicator, unless the call has it already. The one of another racer is freed.
+    /// Makes a racer's persistent request on a communicator, unless the call has it already. Frees another racer's
+    /// request.
     pub fn make_request(&mut self, racer: usize, communicator: &Communicator) -> Result<(), Error> {
         if self.request_of != Some(racer) {
             self.request_of = None;
@@ -71,8 +71,8 @@ impl Cell {
         Ok(())
     }
 
-    /// Calls in one of the forms, computes meanwhile, and waits until the operation is done. A persistent request must have been
-    /// made.
+    /// Calls in this form, computes in the meantime, and waits until the operation is done. A persistent
+    /// request must exist.
     pub fn perform(
         &mut self,
         form: Form,
@@ -88,10 +88,10 @@ impl Cell {
         self.call.wait()
     }
 
-    /// Has one of the mock-ups make its calls on a communicator.
+    /// Makes the calls of a mock-up on a communicator.
     ///
     /// # Panics
-    /// If the cell was made without it, or there is no room for it.
+    /// If the cell has no such mock-up, or there is no room for it.
     pub fn perform_by(&mut self, algorithm: &Algorithm, communicator: &Communicator) -> Result<(), Error> {
         let known = self.mock_ups.iter_mut().find(|(name, _)| *name == algorithm.name);
         let (_, mock_up) = known.expect("the cell has the mock-ups of its heat");

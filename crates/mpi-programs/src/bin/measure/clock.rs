@@ -1,4 +1,4 @@
-//! The clock that all ranks have in common.
+//! The common clock of all ranks.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
 use rustix::time::{ClockId, clock_gettime};
 
-/// How long before an instant a rank stops sleeping, because it may wake late.
+/// Seconds before an instant at which a rank stops sleeping, because it may wake late.
 pub const AWAKE: f64 = 60e-6;
 
-/// How often a rank asks another one for the time.
+/// How often one rank asks another for the time.
 const EXCHANGES: usize = 30;
 
-/// Seconds since some instant that is the same for all processes of a machine.
+/// Returns seconds since an instant that is the same for all processes of a machine.
 fn own_time() -> f64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// The monotonic clock, and how far it is from that of rank 0.
+/// The monotonic clock, and its offset from the clock of rank 0.
 #[derive(Debug)]
 pub struct Clock {
-    /// Whether it may be far.
+    /// Whether [`Clock::synchronise`] measures the offset. Otherwise all ranks share one clock.
     is_synchronised: bool,
-    /// What must be added to the own time, in seconds.
+    /// Seconds to add to the rank's own time.
     offset: Cell<f64>,
 }
 
-/// The time is asked for: by the own clock when, and when the answer came, and by the other clock when it was given.
+/// A question for the time: when it was asked and answered by the own clock, and the time that the other clock told.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     asked: f64,
@@ -42,25 +42,25 @@ impl Exchange {
     }
 }
 
-/// How far the other clock is before the own one, by the exchange that took the least time: what is unknown is how its time was
-/// divided between the two ways, so the error is at most half of it.
+/// Returns how far the other clock is ahead of the own one, from the exchange with the shortest round trip.
+/// How the round trip divides into its two ways is unknown, so the error is at most half of the round trip.
 fn offset(exchanges: &[Exchange]) -> f64 {
     let shortest = exchanges.iter().min_by(|one, other| one.round_trip().total_cmp(&other.round_trip()));
     shortest.map_or(0.0, |exchange| exchange.told - (exchange.asked + exchange.answered) / 2.0)
 }
 
 impl Clock {
-    /// One that is the same for all, or is made so by [`Clock::synchronise`].
+    /// Makes a clock. If it `is_synchronised`, ranks must call [`Clock::synchronise`]; otherwise they share one clock.
     pub fn new(is_synchronised: bool) -> Self {
         Clock { is_synchronised, offset: Cell::new(0.0) }
     }
 
-    /// Seconds since some instant that is the same for all ranks.
+    /// Returns seconds since an instant that is the same for all ranks.
     pub fn now(&self) -> f64 {
         own_time() + self.offset.get()
     }
 
-    /// Returns at an instant, or at once if it has passed.
+    /// Returns at an instant, or at once if the instant has passed.
     pub fn sleep_until(&self, instant: f64) {
         let time = instant - AWAKE - self.now();
         if time > 0.0 {
@@ -71,8 +71,9 @@ impl Clock {
         }
     }
 
-    /// Finds out how far the clock is from that of rank 0, if it may be far. In each of ceil(log2(ranks)) rounds ranks that know
-    /// tell others. Clocks drift apart by some microseconds in a second, so this is done often.
+    /// Measures the offset from rank 0's clock, if the clock is to be synchronised. In each of ceil(log2(ranks))
+    /// rounds, ranks that know the time tell others. Clocks drift by some microseconds a second, so the program
+    /// repeats this often.
     pub fn synchronise(&self, control: &Communicator) -> Result<(), Error> {
         if !self.is_synchronised {
             return Ok(());
@@ -115,7 +116,7 @@ fn ask(control: &Communicator, rank: usize) -> Result<f64, Error> {
 mod tests {
     use super::*;
 
-    /// An exchange with a clock that is 100 seconds before the own one.
+    /// Returns an exchange with a clock that is 100 seconds ahead of the own one.
     fn exchange(asked: f64, there: f64, back: f64) -> Exchange {
         Exchange { asked, told: asked + there + 100.0, answered: asked + there + back }
     }

@@ -1,4 +1,4 @@
-//! What ranks do between a call and its wait.
+//! What ranks do between a call and its `MPI_Wait`.
 
 use std::hint::spin_loop;
 use std::thread::sleep;
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use crate::clock::AWAKE;
 
-/// A time without a call of MPI.
+/// A time without calls of MPI.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Computing {
-    /// How long; zero of calls that do not overlap.
+    /// Zero if the call does not overlap with computing.
     pub time: Duration,
-    /// Whether the rank has a processor of its own. Otherwise it sleeps, because it would take the time of other ranks.
+    /// Whether the rank has its own processor. Otherwise it sleeps, because it would take processor time from other
+    /// ranks.
     pub has_processor: bool,
 }
 
 impl Computing {
-    /// Computes.
     pub fn perform(self) {
         if self.time.is_zero() {
             return;

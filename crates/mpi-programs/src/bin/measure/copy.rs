@@ -1,4 +1,4 @@
-//! The yardstick of collectives that move data and compute nothing: copying as much within a rank.
+//! The yardstick for collectives that move data without computing: copying as many bytes within a rank.
 
 use std::hint::black_box;
 
@@ -10,12 +10,11 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Of so many bytes, all of which have been written before.
+    /// Makes buffers of so many bytes. All bytes have been written, so their pages exist.
     pub fn of(bytes: usize) -> Self {
         Copy { from: vec![1; bytes], to: vec![2; bytes] }
     }
 
-    /// Copies all of them.
     pub fn perform(&mut self) {
         black_box(&mut self.to).copy_from_slice(black_box(&self.from));
     }

@@ -1,4 +1,4 @@
-//! On which hosts the ranks are, and whether these have one clock.
+//! Where the ranks run, and whether their hosts have one clock.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,25 +7,24 @@ use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
 use rustix::system::uname;
 
-/// A number that Linux draws whenever it starts.
+/// A random number that Linux draws at each boot.
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
-/// By which a process may have a monotonic clock of its own.
+/// Processes in different time namespaces may have different monotonic clocks.
 const TIME_NAMESPACE: &str = "/proc/self/ns/time";
 
-/// The ranks' hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    /// How many there are; known to rank 0.
+    /// Number of hosts; only rank 0 knows it.
     pub number: usize,
-    /// The most ranks on one of them; known to rank 0.
+    /// The most ranks on one host; only rank 0 knows it.
     pub most_ranks: usize,
-    /// Whether all have one monotonic clock; known to all.
+    /// Whether all hosts have one monotonic clock; all ranks know it.
     pub share_clock: bool,
 }
 
 impl Hosts {
-    /// Asks all ranks.
+    /// Collects the names and clocks of all ranks' hosts. All ranks must call it.
     pub fn of(control: &Communicator) -> Result<Hosts, Error> {
         let name = uname().nodename().to_string_lossy().into_owned();
         let (names, clocks) = (control.gathered(&name)?, control.gathered(&clock(&name))?);
@@ -39,7 +38,8 @@ impl Hosts {
     }
 }
 
-/// What two processes have in common that share a monotonic clock; the host's name where Linux does not tell.
+/// Returns a text that is equal for processes with the same monotonic clock; it uses the host's name if Linux has no
+/// boot id.
 fn clock(host: &str) -> String {
     let boot = fs::read_to_string(BOOT).unwrap_or_else(|_| host.to_owned());
     let namespace = fs::read_link(TIME_NAMESPACE).unwrap_or_default();

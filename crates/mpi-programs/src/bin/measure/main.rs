@@ -1,5 +1,6 @@
-//! Measures collectives: contestants `component[:algorithm]` take turns in one job, each on a communicator of its component; `copy`
-//! copies as many bytes as a call moves. An MPI other than Open MPI has no components: its contestant is whatever it is called.
+//! Measures collectives. Contestants `component[:algorithm]` take turns in one job, each on a communicator of its
+//! component. `copy` copies as many bytes as a call moves. Other MPIs than Open MPI have no components, so the
+//! contestant may have any name.
 //!
 //! `mpirun -n 8 measure allreduce:8,64,1K/rustcoll,tuned bcast:8/rustcoll,rustcoll:chain`
 
@@ -60,7 +61,7 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         Err(reason) => return Ok(refuse(&world, format!("measure: {reason}"))),
     };
     let control = world.dup_for(&format!("tuned,^{}", component::NAME))?;
-    // Whoever is not there is told of before anything is measured.
+    // Reports missing contestants before anything is measured.
     let fault = heats.iter().find_map(|heat| race::check(heat, world.size()).err());
     let fault = fault.map_or_else(|| rule_files::fault(&heats, &control), |fault| Ok(Some(fault)))?;
     if let Some(reason) = fault {
@@ -92,7 +93,6 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints a line.
 fn print(line: &Line) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "{}", line.to_json())?;

@@ -1,4 +1,4 @@
-//! What may be written behind the program's name.
+//! The command line.
 
 use clap::{Parser, ValueEnum};
 use measurements::{Contestant, Heat};
@@ -81,12 +81,12 @@ pub enum ClockChoice {
 }
 
 impl Options {
-    /// How long a cell is measured, unless the least number of repetitions takes longer.
+    /// Returns how long a cell is measured, unless the least number of repetitions takes longer.
     pub fn budget(&self) -> Duration {
         Duration::from_millis(self.budget)
     }
 
-    /// What is called, and by whom. Fails if a heat names nobody, and nobody else does.
+    /// Returns all heats with their contestants. Fails if neither a heat nor the option `--contestants` names any.
     pub fn all_heats(&self) -> Result<Vec<Heat>, String> {
         self.heats.iter().map(|heat| self.with_contestants(heat)).collect()
     }

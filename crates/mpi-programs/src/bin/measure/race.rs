@@ -1,4 +1,4 @@
-//! Contestants in turn: what is checked before they race, and what is told of them.
+//! Lets contestants take turns: checks them before the race, and reports their times.
 
 use std::io;
 use std::time::Duration;
@@ -20,51 +20,50 @@ use crate::shaped;
 use crate::timing::{Contest, Timer, Times};
 use crate::variables::Variables;
 
-/// Why a contestant is not measured, in a word and in words.
+/// Why a contestant is not measured: a category and a message.
 type Refusal = (Cause, String);
 
-/// What all races of a job have in common.
+/// What all races of a job share.
 #[derive(Debug)]
 pub struct Setting<'job> {
-    /// What is asked for.
     pub options: &'job Options,
-    /// What is not measured travels here, by another component.
+    /// Carries what is not measured, by another component.
     pub control: &'job Communicator,
-    /// Looks at what rustcoll does.
+    /// Observes what rustcoll serves.
     pub bystander: &'job Bystander,
-    /// Calls contestants in turn.
+    /// Times the contestants in turn.
     pub timer: &'job Timer<'job>,
 }
 
-/// A heat and its racers, who have communicators as long as it lasts.
+/// A heat and its racers. Their communicators live as long as the race.
 #[derive(Debug)]
 pub struct Race<'job> {
     setting: &'job Setting<'job>,
     series: &'job Series,
     variables: Variables,
     racers: Vec<Racer>,
-    /// All ranks in the groups or with the neighbours of the series' shape, if it has some.
+    /// All ranks in the groups or with the neighbours of the series' shape, if the shape needs them.
     shaped: Option<Communicator>,
-    /// Of rustcoll and all ranks in one group, where the shape has two.
+    /// All ranks in one group, served by rustcoll, if the shape has two groups.
     one_group: Option<Communicator>,
 }
 
-/// One who was found right in a cell.
+/// A racer whose result was right in a cell.
 struct Entrant<'race> {
     racer: &'race Racer,
-    /// Which algorithm ran.
+    /// The algorithm that ran.
     ran: String,
     computing: Computing,
 }
 
-/// Fails if so many ranks cannot call this, or a contestant is not there, which all ranks find alike.
+/// Fails if so many ranks cannot make this call, or a contestant does not exist. All ranks find the same fault.
 pub fn check(heat: &Heat, ranks: usize) -> Result<(), String> {
     heat.series.operation.check_ranks(ranks)?;
     racer::values(&heat.series, &heat.contestants, &mut Variables::default()).map(drop)
 }
 
 impl<'job> Race<'job> {
-    /// Makes communicators. Fails as [`check`] does.
+    /// Makes the communicators. Fails as [`check`] does.
     pub fn new(heat: &'job Heat, setting: &'job Setting<'job>) -> Result<Self, String> {
         let (series, mut variables) = (&heat.series, Variables::default());
         let refuse = |error: Error| format!("{}: {error}", series.name());
@@ -77,12 +76,12 @@ impl<'job> Race<'job> {
         Ok(Race { setting, series, variables, racers, shaped, one_group })
     }
 
-    /// All ranks, as the calls see them.
+    /// Returns all ranks, with the groups or neighbours that the calls use.
     fn model(&self) -> &Communicator {
         self.shaped.as_ref().unwrap_or(self.setting.control)
     }
 
-    /// Measures all cells; every line is told as soon as it is known.
+    /// Measures all cells, and passes on every line as soon as it is known.
     pub fn run(
         &self,
         tell: &mut impl FnMut(&Line) -> io::Result<()>,
@@ -112,7 +111,7 @@ impl<'job> Race<'job> {
         Ok(())
     }
 
-    /// How often contestants call, by how long it takes until it is known well how long the shortest calls take.
+    /// Returns how often contestants call. Measures the shortest calls until their time is precise enough.
     fn estimate(
         &self,
         tell: &mut impl FnMut(&Line) -> io::Result<()>,
@@ -139,13 +138,13 @@ impl<'job> Race<'job> {
         self.series.operation.collective
     }
 
-    /// As long as a call takes.
+    /// Returns a computation as long as the call's median time.
     fn computing(&self, times: &Times) -> Computing {
         let seconds = if times.seconds.is_empty() { 0.0 } else { median(&times.seconds) };
         Computing { time: Duration::from_secs_f64(seconds), has_processor: self.setting.options.hot }
     }
 
-    /// The bytes of one element.
+    /// Returns the bytes of one element, or 0 for a barrier.
     fn shortest(&self) -> usize {
         if self.collective() == Collective::Barrier { 0 } else { shares::ELEMENT }
     }
@@ -157,7 +156,7 @@ impl<'job> Race<'job> {
         Cell::new(operation, self.model(), (bytes, self.copied(bytes)), mock_ups)
     }
 
-    /// How many bytes this rank copies, if anybody does.
+    /// Returns how many bytes this rank copies, if `copy` is a contestant.
     fn copied(&self, bytes: usize) -> usize {
         let is_copied = self.racers.iter().any(|racer| racer.contestant.is_copy());
         let called = (self.collective(), self.series.operation.shape);
@@ -174,7 +173,7 @@ impl<'job> Race<'job> {
         self.setting.timer.time(&mut Turns { race: self, entrants, cell }, repetitions)
     }
 
-    /// Has a contestant call once; returns which algorithm ran, or tells what is wrong.
+    /// Has a contestant call once. Returns which algorithm ran, or reports the fault.
     fn checked(
         &self,
         racer: &Racer,
@@ -248,7 +247,8 @@ impl<'job> Race<'job> {
         racer: &Racer,
         call: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Result<String, Refusal>, Error> {
-        // Between two groups rustcoll has one algorithm: what it serves shows if another one ran before.
+        // Between two groups rustcoll has one algorithm. After a call in one group, `ran` shows whether that algorithm
+        // ran.
         if let Some(communicator) = &self.one_group {
             let called = (self.collective(), Shape::Even);
             shares::call(called, communicator, shares::ELEMENT, SEED)?.perform(communicator)?;
@@ -291,7 +291,7 @@ impl<'job> Race<'job> {
     }
 }
 
-/// Those who race in one cell.
+/// The entrants of one cell.
 struct Turns<'race> {
     race: &'race Race<'race>,
     entrants: &'race [Entrant<'race>],

@@ -13,34 +13,33 @@ use crate::compute::Computing;
 use crate::rule_files;
 use crate::variables::{Values, Variables};
 
-/// A contestant, ready to call.
 #[derive(Debug)]
 pub struct Racer {
-    /// Who it is.
     pub contestant: Contestant,
-    /// Its place among those who race.
+    /// Its place among the racers.
     number: usize,
     form: Form,
-    /// What its variables must be while it calls.
+    /// Values of its variables during its calls.
     pub values: Values,
     means: Means,
-    /// Whether another one's calls come between its own on its communicator, so that the component plans them anew.
+    /// Whether other racers use its communicator between its turns, so the component plans its calls anew.
     shares_communicator: bool,
 }
 
-/// What a contestant does when it is its turn.
+/// What a contestant does in its turn.
 #[derive(Clone, Debug)]
 enum Means {
-    /// Copies, and calls nobody.
+    /// Copies, without a call.
     Copy,
-    /// Calls the collective on a communicator on which its component comes first.
+    /// Calls the collective on a communicator that prefers the contestant's component.
     Collective(Rc<Communicator>),
-    /// Makes the calls of a mock-up on such a communicator.
+    /// Makes a mock-up's calls on such a communicator.
     MockUp(&'static Algorithm, Rc<Communicator>),
 }
 
 impl Racer {
-    /// Those who race in a series, each on a communicator like `model`. Fails if one is not there, which all ranks find alike.
+    /// Returns the racers of a series, each on a communicator like `model`. Fails if one does not exist; all ranks
+    /// find the same fault.
     pub fn all(
         series: &Series,
         contestants: &[Contestant],
@@ -59,7 +58,7 @@ impl Racer {
                     companion.means.turned_to(contestant)
                 }
                 None => {
-                    // Some components look at their variables when a communicator is made.
+                    // Some components read their variables when a communicator is made.
                     variables.apply(&values).map_err(refuse)?;
                     Means::of(contestant, model).map_err(refuse)?
                 }
@@ -70,13 +69,13 @@ impl Racer {
         Ok(racers)
     }
 
-    /// Whether the first call of a turn takes longer than the next ones would: on a communicator that others use, or with a
-    /// request that is new.
+    /// Whether the first call of a turn takes longer than later ones: other racers use the communicator, or
+    /// the request is new.
     pub fn needs_warming_up(&self) -> bool {
         self.shares_communicator || self.form == Form::Persistent
     }
 
-    /// Prepares for calls with the variables as they are: makes the persistent request, if its form has one.
+    /// Prepares for calls with the current variables: makes the persistent request if the form needs one.
     pub fn prepare(&self, cell: &mut Cell) -> Result<(), Error> {
         match &self.means {
             Means::Collective(communicator) if self.form == Form::Persistent => {
@@ -86,7 +85,7 @@ impl Racer {
         }
     }
 
-    /// Calls once, after [`Racer::prepare`], and computes meanwhile.
+    /// Calls once, after [`Racer::prepare`], and computes in the meantime.
     pub fn perform(&self, cell: &mut Cell, computing: Computing) -> Result<(), Error> {
         match &self.means {
             Means::Collective(communicator) => cell.perform(self.form, communicator, computing),
@@ -116,7 +115,7 @@ impl Means {
         }
     }
 
-    /// What another contestant does on the same communicator, if there is one.
+    /// Returns what another contestant does on the same communicator, if there is one.
     fn turned_to(&self, contestant: &Contestant) -> Means {
         match self {
             Means::Copy => Means::Copy,
@@ -127,7 +126,7 @@ impl Means {
     }
 }
 
-/// What the variables of contestants must be. Fails if one is not there.
+/// Returns the values of all contestants' variables. Fails if a contestant does not exist.
 pub fn values(
     series: &Series,
     contestants: &[Contestant],
@@ -140,15 +139,15 @@ pub fn values(
     contestants.iter().map(values).collect()
 }
 
-/// Whether two contestants differ in nothing that counts when a communicator is made: MPI has not many of them, and they take
-/// time and memory. Of rustcoll it is known that it looks at its variables in every call; others may not have any.
+/// Whether two contestants can use one communicator, because MPI has few of them and they take time and
+/// memory. rustcoll reads its variables in every call. Contestants of other components must use no variables.
 fn can_share(one: &Contestant, other: &Contestant) -> bool {
     let has_no_variables = |contestant: &Contestant| contestant.is_plain() || contestant.mock_up().is_some();
     let is_alike = one.component == other.component && one.rules == other.rules && !one.is_copy();
     is_alike && (one.is_own() || (has_no_variables(one) && has_no_variables(other)))
 }
 
-/// A component that cannot serve a communicator leaves it to the others: rustcoll must not be one of them.
+/// Returns the preferred component. A component that cannot serve a communicator leaves it to others, except rustcoll.
 fn preference(contestant: &Contestant) -> String {
     match contestant.is_own() {
         true => contestant.component.clone(),

@@ -4,13 +4,13 @@ use tuning::statistics::relative_standard_error;
 
 use crate::options::Options;
 
-/// The repetitions of a batch, after which is estimated how many there must be.
+/// Repetitions in a batch. After a batch the program estimates how many repetitions it needs.
 const BATCH: usize = 5;
 
-/// The most repetitions by which it is found out how long to measure.
+/// The most repetitions of the shortest calls.
 const MOST_OF_REFERENCE: usize = 500;
 
-/// How many repetitions there must be, can be, and are wished for.
+/// How many repetitions are necessary, possible, and desired.
 #[derive(Clone, Copy, Debug)]
 pub struct Repetitions {
     at_least: usize,
@@ -20,35 +20,35 @@ pub struct Repetitions {
 
 #[derive(Clone, Copy, Debug)]
 enum Wish {
-    /// As many as can be.
+    /// As many as possible.
     Most,
-    /// Until the relative standard error of the times is as small as this.
+    /// Until the relative standard error of the times is at most this number.
     Precision(f64),
-    /// As many as fit into some time, by the shortest of a batch; of two, if the relative standard error of the first is larger
-    /// than this.
+    /// As many as fit into `seconds`, by the shortest time of a batch. If the first batch's relative standard
+    /// error exceeds `batch_precision`, a second batch follows.
     Seconds { seconds: f64, batch_precision: f64 },
 }
 
 impl Repetitions {
-    /// As many as time allows.
+    /// As many repetitions as time allows.
     pub fn of(options: &Options) -> Self {
         let (at_least, at_most) = (options.at_least as usize, options.at_most as usize);
         Repetitions { at_least, at_most, wish: Wish::Most }
     }
 
-    /// As many as it takes to know well how long the shortest calls take.
+    /// As many repetitions of the shortest calls as their precision requires.
     pub fn of_reference(options: &Options) -> Self {
         let wish = Wish::Precision(options.precision);
         Repetitions { at_least: BATCH, at_most: MOST_OF_REFERENCE, wish }
     }
 
-    /// As many as fit into the time that those took together.
+    /// As many repetitions as fit into `seconds`, the total time of the shortest calls.
     pub fn within(seconds: f64, options: &Options) -> Self {
         let wish = Wish::Seconds { seconds, batch_precision: options.batch_precision };
         Repetitions { wish, ..Repetitions::of(options) }
     }
 
-    /// Whether there must be one more after so many, not all of which gave a time.
+    /// Whether another repetition must follow. `seconds` are the times so far; not every try gave one.
     pub fn go_on(&self, tried: usize, seconds: &[f64], has_time: bool) -> bool {
         let is_wished = || tried < self.wished(tried, seconds).min(self.at_most);
         tried < self.at_least || has_time && is_wished()
@@ -69,7 +69,7 @@ impl Repetitions {
     }
 }
 
-/// How often the shortest of some times fits into a time, rounded up.
+/// Returns how often the shortest of `seconds` fits into `all` seconds, rounded up.
 fn fitting(all: f64, seconds: &[f64]) -> usize {
     let shortest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
     (all / shortest).ceil() as usize
@@ -84,7 +84,7 @@ mod tests {
         Repetitions { at_least: 3, at_most: 50, wish }
     }
 
-    /// How many there are if their times are these, again and again.
+    /// Returns the number of repetitions if these times recur.
     fn number(repetitions: Repetitions, times: &[f64]) -> usize {
         let endless: Vec<f64> = times.iter().copied().cycle().take(1000).collect();
         (0..1000).find(|&tried| !repetitions.go_on(tried, &endless[..tried], true)).unwrap()
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn short_calls_are_repeated_until_they_took_as_long_together() {
         assert_eq!(number(within(12.5), &[1.0]), 13);
-        // The least of two batches is that of the second.
+        // The second batch has the shortest time of the two batches.
         assert_eq!(number(within(12.0), &[2.0, 4.0, 2.0, 4.0, 2.0, 4.0, 1.0, 4.0]), 12);
         assert_eq!(number(within(1e9), &[1e-9]), 50);
     }

@@ -1,5 +1,5 @@
-//! Rule files of contestants: whether the component will take them, before anything is measured. It would warn and go on
-//! without.
+//! Checks rule files of contestants before anything is measured. With a bad file the component would only
+//! warn, and go on without.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,8 +14,8 @@ use rustcoll::selection::Rules;
 /// The info key of a communicator's rule files.
 pub const KEY: &str = "rustcoll_rules";
 
-/// What is wrong with the rule files of all contestants on any rank, if something is; on rank 0 alone, nothing elsewhere.
-/// Whether there is something all ranks know.
+/// Returns what is wrong with the contestants' rule files on any rank, if anything is. All ranks know whether
+/// there is a fault, but only rank 0 knows its text.
 pub fn fault(heats: &[Heat], control: &Communicator) -> Result<Option<String>, Error> {
     let contestants = heats.iter().flat_map(|heat| &heat.contestants);
     if let Some(reason) = contestants.clone().find_map(|contestant| misnamed(contestant).err()) {
@@ -35,10 +35,10 @@ pub fn fault(heats: &[Heat], control: &Communicator) -> Result<Option<String>, E
     Ok(None)
 }
 
-/// How a rank begins that tells which rules it has read.
+/// A rank that could read the rules begins its message with this character.
 const RIGHT: char = '\0';
 
-/// A number by which ranks see that their files are the same.
+/// Returns a hash of the file, by which ranks see that their files are equal.
 fn content(file: &str) -> Result<u64, String> {
     Rules::load(Path::new(file)).map_err(|errors| errors.to_string())?;
     let content = fs::read(file).map_err(|error| format!("{file}: cannot be read: {error}"))?;
@@ -62,7 +62,7 @@ fn misnamed(contestant: &Contestant) -> Result<(), String> {
     Ok(())
 }
 
-/// Why a file will not do, by what each rank found in it.
+/// Returns why a file is unusable, from the messages of all ranks.
 fn difference(file: &str, found: &[String]) -> Option<String> {
     if let Some((rank, fault)) = found.iter().enumerate().find(|(_, text)| !text.starts_with(RIGHT)) {
         return Some(if rank == 0 { fault.clone() } else { format!("rank {rank}: {fault}") });

@@ -1,4 +1,4 @@
-//! The groups or the neighbours that a shape needs.
+//! Makes the groups or the neighbours that a shape needs.
 
 use measurements::Shape;
 use mpi_programs::communicator::Communicator;
@@ -7,10 +7,10 @@ use mpi_programs::topology::Topology;
 
 use crate::cell::SEED;
 
-/// How many others each rank of a random graph sends to.
+/// Destinations of each rank in a random graph.
 const DEGREE: usize = 8;
 
-/// All ranks in the two groups or with the neighbours of a shape; `None` where it has neither.
+/// Returns all ranks in the two groups or with the neighbours of a shape; `None` if the shape needs neither.
 pub fn communicator(shape: Shape, control: &Communicator) -> Result<Option<Communicator>, Error> {
     let ranks = control.size();
     let topology = match shape {

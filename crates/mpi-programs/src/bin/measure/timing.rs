@@ -1,4 +1,4 @@
-//! Repetitions in turn, and their times: from the common start to the end of the last rank.
+//! Repetitions in turn, and their times: from the common start until the last rank has ended.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -11,67 +11,65 @@ use crate::options::Options;
 use crate::repetitions::Repetitions;
 use crate::watchdog::Watchdog;
 
-/// Hot calls of a contestant before it is the next one's turn, and those before them that are not counted.
+/// Hot calls of a contestant in one turn, and the calls before them that are not counted.
 const CHUNK: usize = 10;
 const WARM_UP: usize = 2;
 
-/// The time in seconds below which it shows in a call what a component prepares in the first one of a turn.
+/// Seconds. In shorter calls, what a component prepares in the first call of a turn would show.
 const BRIEF: f64 = 1e-3;
 
-/// How often a repetition is tried in which a rank is late.
+/// How often a repetition is tried if a rank is late.
 const ATTEMPTS: usize = 8;
 
-/// The longest and the shortest time in seconds from agreeing on a start until the start.
+/// The longest and the shortest slack in seconds: the time from agreeing on a start until the start.
 const LONGEST_SLACK: f64 = 1.0;
 const SHORTEST_SLACK: f64 = 1e-3;
 
-/// So many times as long as it took until the last rank heard of a start, the next one is away; and at least this part of what
-/// it was away the last time.
+/// The next slack is at least `SPARE` times as long as the last rank took to learn this start, and at least
+/// `KEPT` times this slack.
 const SPARE: f64 = 2.0;
 const KEPT: f64 = 0.75;
 
-/// The times of one contestant.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
-    /// Of the last ranks; the same on all.
+    /// Of the last rank in each repetition; the same on all ranks.
     pub seconds: Vec<f64>,
-    /// How many repetitions were dropped because a rank was late.
+    /// Repetitions that were dropped because a rank was late.
     pub late: usize,
-    /// How many repetitions there were, those included that had to be given up.
+    /// Number of repetitions, including those that were given up.
     tried: usize,
 }
 
-/// Contestants, by their numbers.
+/// Contestants, which have numbers.
 pub trait Contest {
-    /// How many there are.
+    /// Returns the number of contestants.
     fn contestants(&self) -> usize;
 
-    /// Whether the first call of a turn takes longer than the next ones would.
+    /// Whether the first call of a turn takes longer than later ones.
     fn needs_warming_up(&self, contestant: usize) -> bool;
 
-    /// Prepares for a turn, before ranks agree on a start.
+    /// Prepares for a turn, before the ranks agree on a start.
     fn prepare(&mut self, contestant: usize) -> Result<(), Error>;
 
-    /// Has the rank write what the calls read.
+    /// Writes the calls' input anew on this rank.
     fn renew(&mut self);
 
-    /// Calls.
     fn call(&mut self, contestant: usize) -> Result<(), Error>;
 }
 
-/// How repetitions are timed.
+/// Times the repetitions.
 #[derive(Debug)]
 pub struct Timer<'job> {
     options: &'job Options,
     control: &'job Communicator,
     clock: Clock,
     watchdog: Watchdog,
-    /// In seconds; it follows the time that it takes to hear of a start.
+    /// Seconds from agreeing on a start until the start. It follows how long ranks take to learn of a start.
     slack: Cell<f64>,
 }
 
 impl<'job> Timer<'job> {
-    /// As the options say, among the ranks of a communicator.
+    /// Makes a timer for the ranks of `control`.
     pub fn new(
         options: &'job Options,
         control: &'job Communicator,
@@ -81,13 +79,12 @@ impl<'job> Timer<'job> {
         Timer { options, control, clock, watchdog, slack: Cell::new(options.slack as f64 * 1e-3) }
     }
 
-    /// Watches over the calls.
     pub fn watchdog(&self) -> &Watchdog {
         &self.watchdog
     }
 
-    /// Times contestants. The order of turns rotates, so that none always follows the same other one; whoever has enough
-    /// repetitions drops out.
+    /// Times the contestants. The order of turns rotates, so no contestant always follows the same other one.
+    /// A contestant with enough repetitions drops out.
     pub fn time(&self, contest: &mut impl Contest, repetitions: Repetitions) -> Result<Vec<Times>, Error> {
         let contestants = contest.contestants();
         let mut all = vec![Times::default(); contestants];
@@ -95,7 +92,7 @@ impl<'job> Timer<'job> {
         let begin = Instant::now();
         for round in 0.. {
             let has_time = self.control.told_by(0, begin.elapsed() < self.options.budget())?;
-            // All ranks know the same times, and come to the same answer.
+            // All ranks know the same times, so they decide alike.
             let goes_on = |turn: &usize| repetitions.go_on(all[*turn].tried, &all[*turn].seconds, has_time);
             let order = (0..contestants).map(|place| (round + place) % contestants);
             let turns: Vec<usize> = order.filter(goes_on).collect();
@@ -117,7 +114,7 @@ impl<'job> Timer<'job> {
         Ok(all)
     }
 
-    /// One repetition from a common start. It is tried again if a rank was late, with more time until the start.
+    /// Times one repetition from a common start. If a rank is late, the ranks try again with a longer slack.
     fn repetition(&self, times: &mut Times, contest: &mut impl Contest, turn: usize) -> Result<(), Error> {
         times.tried += 1;
         for _ in 0..ATTEMPTS {
@@ -129,7 +126,7 @@ impl<'job> Timer<'job> {
             self.clock.sleep_until(start);
             contest.call(turn)?;
             let time = if hearing > slack { f64::INFINITY } else { self.clock.now() - start };
-            // Nobody goes on before all are here.
+            // No rank goes on before all ranks have arrived.
             let [last, hearing] = self.control.maxima(&[time, hearing])?[..] else {
                 unreachable!("there are as many maxima as numbers")
             };
@@ -150,7 +147,7 @@ impl<'job> Timer<'job> {
         }
     }
 
-    /// Calls that follow barriers.
+    /// Times calls that follow barriers.
     fn chunk(&self, times: &mut Times, contest: &mut impl Contest, turn: usize) -> Result<(), Error> {
         times.tried += CHUNK;
         let mut own = Vec::with_capacity(WARM_UP + CHUNK);
@@ -168,13 +165,13 @@ impl<'job> Timer<'job> {
     }
 }
 
-/// How long before the next start ranks agree on it, when the last of them took so long to hear of this one.
+/// Returns the next slack in seconds, from this slack and the time until the last rank learned the start.
 fn next_slack(slack: f64, hearing: f64) -> f64 {
     let kept = if hearing > slack { 2.0 * slack } else { KEPT * slack };
     kept.max(SPARE * hearing).clamp(SHORTEST_SLACK, LONGEST_SLACK)
 }
 
-/// Whether a contestant's calls are short, as far as is known; the same on all ranks.
+/// Whether a contestant's last call was short; the same on all ranks.
 fn is_brief(times: &Times) -> bool {
     times.seconds.last().is_some_and(|&last| last < BRIEF)
 }

@@ -1,4 +1,4 @@
-//! The variables by which components are told what to do.
+//! The variables that control components.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use mpi_programs::environment::{Error, HAS_COMPONENTS};
 use mpi_programs::tools::{self, ControlVariable};
 use rustcoll::selection::nearest;
 
-/// By which tuned is made to look at its algorithm variables.
+/// tuned reads its algorithm variables only if this variable is set.
 const TUNED_LISTENS: &str = "coll_tuned_use_dynamic_rules";
 
-/// A variable, its value before anybody changed it, and the one that it has now.
+/// A variable, its value before this program changed it, and its current value.
 #[derive(Debug)]
 struct Variable {
     control: ControlVariable,
@@ -19,15 +19,15 @@ struct Variable {
     current: Cell<i32>,
 }
 
-/// The variables that contestants of a collective use, by name.
 #[derive(Debug, Default)]
 pub struct Variables(BTreeMap<String, Variable>);
 
-/// What a contestant's variables must be; those that are not named must be as they were.
+/// Values of a contestant's variables. Variables that are not named keep their initial values.
 pub type Values = BTreeMap<String, i32>;
 
 impl Variables {
-    /// What a contestant's variables must be; none where there are no components. Fails if there is no such component, variable or algorithm.
+    /// Returns the values of a contestant's variables; none if MPI has no components. Fails if there is no such
+    /// component, variable or algorithm.
     pub fn values(&mut self, series: &Series, contestant: &Contestant) -> Result<Values, String> {
         let collective = series.operation.collective;
         if contestant.is_copy() {
@@ -51,13 +51,14 @@ impl Variables {
         if has_no_variables {
             return Ok(Values::new());
         }
-        // Others have variables for each form, as libnbc's of iallreduce; those of tuned are for blocking calls alone.
+        // rustcoll's variables serve all forms. Other components have variables for each form, as libnbc for
+        // iallreduce. Those of tuned are for blocking calls only.
         let called =
             if contestant.is_own() { collective.name().to_owned() } else { series.operation.function() };
         let prefix = format!("coll_{component}_{called}");
         let mut values = Values::new();
         if let Some(algorithm) = &contestant.algorithm {
-            // Without this, tuned has the variable, and does not look at it.
+            // Without it, tuned has the variable but does not read it.
             if component == "tuned" && tools::is_set(TUNED_LISTENS) == Some(false) {
                 return Err(format!("tuned chooses by itself unless {TUNED_LISTENS} is set"));
             }
@@ -76,7 +77,7 @@ impl Variables {
         Ok(values)
     }
 
-    /// The first of these names that a variable has.
+    /// Returns the first of these names that a variable has.
     fn find(&mut self, names: &[String]) -> Result<String, String> {
         for name in names {
             if self.0.contains_key(name) {
@@ -91,8 +92,9 @@ impl Variables {
         Err(format!("MPI knows no variable {}", names.join(" and no ")))
     }
 
-    /// Sets all variables as a contestant needs them: no other's choice may leak into its calls, also not through a component
-    /// below its own. What is set already is left alone, for components may prepare anew what has changed.
+    /// Sets all variables to a contestant's values. No other contestant's choice may leak into its calls, not even
+    /// through a component below its own. Does not write unchanged values, because components may prepare anew after a
+    /// write.
     pub fn apply(&self, values: &Values) -> Result<(), Error> {
         for (name, variable) in &self.0 {
             let value = values.get(name).copied().unwrap_or(variable.initial);
@@ -106,7 +108,7 @@ impl Variables {
 
 impl Drop for Variables {
     fn drop(&mut self) {
-        // Nothing is left to do about an error.
+        // Errors are ignored: nothing can be done about them.
         let _ = self.apply(&Values::new());
     }
 }

@@ -1,4 +1,4 @@
-//! A watch over calls that never return.
+//! Ends the job if a call never returns.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use mpi_programs::environment;
 
 use crate::print;
 
-/// While nobody calls.
+/// The value of `since` while no call runs.
 const AT_REST: u64 = u64::MAX;
 
 /// The longest time between two looks at a call.
@@ -21,7 +21,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 struct Watched {
     begin: Instant,
     limit: Duration,
-    /// When the call begins or began, in nanoseconds, or [`AT_REST`].
+    /// When the call begins or began, in nanoseconds after `begin`, or [`AT_REST`].
     since: AtomicU64,
     trial: Mutex<Option<Trial>>,
 }
@@ -31,8 +31,8 @@ struct Watched {
 pub struct Watchdog(Option<Arc<Watched>>);
 
 impl Watchdog {
-    /// Watches over the calls of this rank; without a limit nobody does. One rank is enough, for none goes on before all
-    /// have ended a call.
+    /// Watches the calls of this rank; without a limit does nothing. One rank is enough, because no rank goes
+    /// on before all ranks have ended a call.
     pub fn new(limit: Option<Duration>) -> Self {
         let watched = limit.map(|limit| {
             let (since, trial) = (AtomicU64::new(AT_REST), Mutex::new(None));
@@ -44,14 +44,14 @@ impl Watchdog {
         Watchdog(watched)
     }
 
-    /// Whose calls come next.
+    /// Names the trial of the next calls.
     pub fn watch_over(&self, trial: impl FnOnce() -> Trial) {
         if let Some(watched) = &self.0 {
             *watched.trial.lock().unwrap_or_else(PoisonError::into_inner) = Some(trial());
         }
     }
 
-    /// A call begins after some time, and what was before has ended.
+    /// Notes that a call begins after `time`, and that the previous one has ended.
     pub fn call_begins_in(&self, time: Duration) {
         if let Some(watched) = &self.0 {
             let begin = watched.begin.elapsed() + time;
@@ -59,7 +59,7 @@ impl Watchdog {
         }
     }
 
-    /// All ranks have ended the call.
+    /// Notes that all ranks have ended the call.
     pub fn call_has_ended(&self) {
         if let Some(watched) = &self.0 {
             watched.since.store(AT_REST, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Watched {
         }
         let trial = self.trial.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(trial) = trial {
-            // The job ends, whether anybody still reads or not.
+            // The job ends even if nobody reads this line any more.
             let _ = print(&Line::Hung(trial));
         }
         environment::kill();

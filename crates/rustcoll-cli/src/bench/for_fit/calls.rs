@@ -1,4 +1,4 @@
-//! What is measured for a fit, and where. Each list of calls says which parameters it determines.
+//! The calls that a fit needs, and their placements. Each list of calls says which parameters it determines.
 
 use crate::bench::placement::Placement;
 use rustcoll::algorithms::{Collective, Parameter};
@@ -12,21 +12,21 @@ pub struct Calls {
     pub collective: Collective,
     pub algorithm: &'static str,
     pub radix: Option<usize>,
-    /// The numbers of bytes, by the collective's measure.
+    /// Numbers of bytes, by the collective's measure.
     pub bytes: &'static [usize],
 }
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// Two ranks. A broadcast is one message: latency, overhead, and the bandwidth by the length of messages. An allreduce has also a reduction
-/// of a vector that fits into a cache, and of one that does not.
+/// Two ranks. A broadcast is one message: latency, overhead, and the bandwidth by the length of messages. An
+/// allreduce also reduces a vector: one that fits into a cache, and one that does not.
 const PAIR: &[Calls] = &[
     calls(Collective::Bcast, "binomial", &[8, KIB, 16 * KIB, 256 * KIB, 4 * MIB]),
     calls(Collective::Allreduce, "recursive_doubling", &[64 * KIB, 4 * MIB]),
 ];
 
-/// Some of the ranks: what changes with the number of nodes, and of ranks on a node.
+/// Some of the ranks: these calls determine what changes with the number of nodes, and of ranks on a node.
 const PART: &[Calls] = &[
     calls(Collective::Allreduce, "recursive_doubling", &[8]),
     calls(Collective::Allreduce, "ring", &[MIB]),
@@ -34,8 +34,8 @@ const PART: &[Calls] = &[
     calls(Collective::Alltoall, "spread_out", &[64]),
 ];
 
-/// All ranks. Rings keep all ports busy: bandwidth, also that of a node. In `spread_out` each rank has many requests: gap. Bruck's algorithm
-/// copies. In a linear gather all messages go to one port.
+/// All ranks. Rings keep all ports busy: bandwidth, also that of a node. In `spread_out` each rank has many
+/// requests: gap. Bruck's algorithm copies. In a linear gather all messages go to one port.
 const ALL: &[Calls] = &[
     calls(Collective::Allreduce, "recursive_doubling", &[8, MIB]),
     calls(Collective::Allreduce, "ring", &[64 * KIB, MIB]),
@@ -51,7 +51,7 @@ const fn calls(collective: Collective, algorithm: &'static str, bytes: &'static 
 }
 
 impl Calls {
-    /// The algorithm with its radix.
+    /// Returns the algorithm with its radix.
     pub fn candidate(&self) -> Candidate {
         let algorithm = self.collective.algorithm(self.algorithm).expect("it is registered");
         let mut parameters = Parameters::default();
@@ -78,8 +78,8 @@ impl Role {
     }
 }
 
-/// The jobs of a fit, and what each of them measures: two ranks on one host and on two, one rank on each host, one host, half of the hosts,
-/// and all ranks. The jobs with fewer ranks come first.
+/// Returns the jobs of a fit and their calls, those with fewer ranks first. Placements are two ranks on one
+/// host and on two, one rank on each host, one host, half of the hosts, and all ranks.
 pub fn jobs(all: Placement) -> BTreeMap<Placement, Vec<Calls>> {
     let Placement { ranks, ranks_per_host } = all;
     let hosts = all.hosts();
@@ -112,7 +112,7 @@ pub fn jobs(all: Placement) -> BTreeMap<Placement, Vec<Calls>> {
 mod tests {
     use super::*;
 
-    /// One host and several, full and with one rank, even and odd numbers, up to thousands of ranks.
+    /// Placements on one host and several, full and with one rank, even and odd numbers, up to thousands of ranks.
     fn placements() -> impl Iterator<Item = Placement> {
         let hosts = [1, 2, 3, 4, 5, 8, 13, 64];
         let of_hosts = |hosts: usize| {
