@@ -12,8 +12,9 @@ const WINDOWS: [usize; 4] = [32, 1, 2, 5];
 /// Up to so many ranks, every split into two groups is tried; beyond, a selection.
 const EVERY_SPLIT: usize = 20;
 
-/// Up to so many ranks, every radix is tried for algorithms that take nodes; beyond, a selection.
-const EVERY_RADIX_ON_NODES: usize = 16;
+/// Up to so many ranks, every radix and number of segments is tried for algorithms that take nodes; beyond, a
+/// selection.
+const EVERY_PARAMETER_ON_NODES: usize = 16;
 
 /// Returns every problem of `size` ranks that has a schedule of its own: each root, in place and not, each
 /// radix, several numbers of segments and topologies, as far as the algorithm distinguishes them. For
@@ -39,9 +40,6 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
     let takes = |parameter| algorithm.parameters.contains(&parameter);
     let base = Problem { remote, ..Problem::new(size) };
 
-    // Where each rank's part of a vector is cut, segments only matter beyond the number of ranks.
-    let segment_counts: Vec<usize> = SEGMENTS.into_iter().chain((size <= 16).then_some(size + 1)).collect();
-
     if algorithm.contract().cut() == Cut::Edges {
         let is_served = |graph: &Graph| graph.stencil().is_some() || !algorithm.takes_stencil();
         let served = graphs(size).into_iter().filter(is_served);
@@ -54,9 +52,7 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
         let may_be_in_place = algorithm.contract().has_in_place() && remote == 0;
         for in_place in [false, true].into_iter().take(1 + usize::from(may_be_in_place)) {
             for radix in radices(algorithm, &base) {
-                for &segments in
-                    if algorithm.cuts_segments() { &segment_counts[..] } else { &segment_counts[..1] }
-                {
+                for segments in segment_counts(algorithm, size) {
                     for &window in if takes(Parameter::Window) { &WINDOWS[..] } else { &WINDOWS[..1] } {
                         for nodes in &node_maps {
                             let (nodes, base) = (nodes.clone(), base.clone());
@@ -74,9 +70,19 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
 fn radices(algorithm: &Algorithm, base: &Problem) -> Vec<usize> {
     let size = base.size;
     match algorithm.parameters.contains(&Parameter::Radix) {
-        true if algorithm.takes_nodes() && size > EVERY_RADIX_ON_NODES => vec![2, base.radix, size],
+        true if algorithm.takes_nodes() && size > EVERY_PARAMETER_ON_NODES => vec![2, base.radix, size],
         true => (2..=size.max(2)).collect(),
         false => vec![base.radix],
+    }
+}
+
+/// Returns the numbers of segments that are tried.
+fn segment_counts(algorithm: &Algorithm, size: usize) -> Vec<usize> {
+    match algorithm.cuts_segments() {
+        true if algorithm.takes_nodes() && size > EVERY_PARAMETER_ON_NODES => vec![1, 5],
+        // Where each rank's part of a vector is cut, segments only matter beyond the number of ranks.
+        true => SEGMENTS.into_iter().chain((size <= 16).then_some(size + 1)).collect(),
+        false => vec![1],
     }
 }
 
@@ -107,6 +113,8 @@ mod tests {
         assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 5);
         assert_eq!(count(Collective::Bcast, "scatter_ring_allgather", 10), 10);
         assert_eq!(count(Collective::Bcast, "node_aware", 10), 10 * 7);
+        assert_eq!(count(Collective::Bcast, "node_aware_chain", 10), 10 * 5 * 7);
+        assert_eq!(count(Collective::Bcast, "node_aware_chain", 20), 20 * 2 * 7);
         assert_eq!(count(Collective::Bcast, "shared", 10), 10);
         assert_eq!(count(Collective::Allreduce, "shared_flat", 10), 2);
         assert_eq!(count(Collective::Bcast, "node_aware_knomial", 10), 10 * 7 * 9);
