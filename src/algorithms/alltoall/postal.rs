@@ -1,11 +1,12 @@
 //! Alltoall in the postal model: a message arrives when its sender has sent `window` − 1 more messages.
 //!
-//! Each skip is the sum of the skip before it and the skip `window` places before it: 1, 2, 4, 8, … with a window of 1,
-//! and 1, 2, 3, 5, 8, … with a window of 2. A distance is a sum of skips at least `window` places apart. So a message
-//! has no block of the `window` − 1 messages before it, and need not wait for them. There is one message for each skip
-//! below p, and a block moves once for each skip of its distance. With a window of p − 1 every block goes straight to
-//! its target. This is fast if each message keeps the network card busy for some time, the gap. A window of
-//! 1 + latency / gap occupies the card all the time with the fewest messages.
+//! Each skip is the sum of the skip before it and the skip `window` places before it. With a window of 1 the
+//! skips are 1, 2, 4, 8 and so on; with a window of 2 they are 1, 2, 3, 5, 8 and so on. A distance is a sum of
+//! skips at least `window` places apart. So a message has no block of the `window` − 1 messages before it, and
+//! need not wait for them. There is one message for each skip below p, and a block moves once for each skip of
+//! its distance. With a window of p − 1 every block goes straight to its target. This is fast if each message
+//! keeps the network card busy for some time, the gap. A window of 1 + latency / gap occupies the card all the
+//! time with the fewest messages.
 
 use super::routes;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
