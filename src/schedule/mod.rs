@@ -99,6 +99,11 @@ impl SlotKind {
             SlotKind::Lent => Some("lent"),
         }
     }
+
+    /// Returns the text of so many slots of this kind, as in `8 slots together`.
+    pub fn slots(self, number: usize) -> String {
+        self.name().map_or_else(|| format!("{number} slots"), |name| format!("{number} slots {name}"))
+    }
 }
 
 /// The program of one rank in one collective.

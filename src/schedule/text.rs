@@ -51,10 +51,7 @@ impl fmt::Display for Schedule {
         let Schedule { rank, size, blocks, slots, slot_kind, .. } = self;
         write!(formatter, "rank {rank} of {size}, {blocks} blocks")?;
         if *slots > 0 {
-            write!(formatter, ", {slots} slots")?;
-        }
-        if let Some(kind) = slot_kind.name() {
-            write!(formatter, " {kind}")?;
+            write!(formatter, ", {}", slot_kind.slots(*slots))?;
         }
         writeln!(formatter)?;
         self.parts().try_for_each(|part| match part {

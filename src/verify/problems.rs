@@ -66,11 +66,15 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
     problems
 }
 
+fn has_selected_parameters(algorithm: &Algorithm, size: usize) -> bool {
+    algorithm.takes_nodes() && size > EVERY_PARAMETER_ON_NODES
+}
+
 /// Returns the radices that are tried.
 fn radices(algorithm: &Algorithm, base: &Problem) -> Vec<usize> {
     let size = base.size;
     match algorithm.parameters.contains(&Parameter::Radix) {
-        true if algorithm.takes_nodes() && size > EVERY_PARAMETER_ON_NODES => vec![2, base.radix, size],
+        true if has_selected_parameters(algorithm, size) => vec![2, base.radix, size],
         true => (2..=size.max(2)).collect(),
         false => vec![base.radix],
     }
@@ -79,7 +83,7 @@ fn radices(algorithm: &Algorithm, base: &Problem) -> Vec<usize> {
 /// Returns the numbers of segments that are tried.
 fn segment_counts(algorithm: &Algorithm, size: usize) -> Vec<usize> {
     match algorithm.cuts_segments() {
-        true if algorithm.takes_nodes() && size > EVERY_PARAMETER_ON_NODES => vec![1, 5],
+        true if has_selected_parameters(algorithm, size) => vec![1, 5],
         // Where each rank's part of a vector is cut, segments only matter beyond the number of ranks.
         true => SEGMENTS.into_iter().chain((size <= 16).then_some(size + 1)).collect(),
         false => vec![1],

@@ -143,8 +143,8 @@ impl fmt::Display for Fault {
             Fault::ScheduleCount(count) => write!(formatter, "there are {count} schedules"),
             Fault::Identity(rank, size) => write!(formatter, "the schedule is that of rank {rank} of {size}"),
             Fault::Blocks(found, expected) => write!(formatter, "{found} blocks instead of {expected}"),
-            Fault::Slots(found, expected) => {
-                write!(formatter, "{} instead of {}", slots(*found), slots(*expected))
+            Fault::Slots((found, kind), (expected, expected_kind)) => {
+                write!(formatter, "{} instead of {}", kind.slots(*found), expected_kind.slots(*expected))
             }
             Fault::SlotsOfTwoGroups => write!(formatter, "slots between two groups"),
             Fault::SlotsOfUnknownLengths => {
@@ -223,10 +223,6 @@ impl fmt::Display for Fault {
             }
         }
     }
-}
-
-fn slots((number, kind): (usize, SlotKind)) -> String {
-    kind.name().map_or_else(|| format!("{number} slots"), |name| format!("{number} slots {name}"))
 }
 
 impl Fault {
