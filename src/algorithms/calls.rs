@@ -47,18 +47,18 @@ pub enum Area {
 
 /// Consecutive blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Region {
+pub struct AreaBlocks {
     pub area: Area,
     pub blocks: Range<usize>,
 }
 
 impl Area {
-    pub fn block(self, number: usize) -> Region {
+    pub fn block(self, number: usize) -> AreaBlocks {
         self.blocks(number..number + 1)
     }
 
-    pub fn blocks(self, blocks: Range<usize>) -> Region {
-        Region { area: self, blocks }
+    pub fn blocks(self, blocks: Range<usize>) -> AreaBlocks {
+        AreaBlocks { area: self, blocks }
     }
 }
 
@@ -67,22 +67,22 @@ impl Area {
 pub enum Act {
     /// Copies as many blocks as both regions have.
     Copy {
-        from: Region,
-        to: Region,
+        from: AreaBlocks,
+        to: AreaBlocks,
     },
     /// Sets all bits to zero.
-    Clear(Region),
+    Clear(AreaBlocks),
     /// Combines two regions locally with the operator: `to = from ⊕ to`.
     Reduce {
-        from: Region,
-        to: Region,
+        from: AreaBlocks,
+        to: AreaBlocks,
     },
-    Call(Call),
+    Call(InnerCall),
 }
 
 /// The call of a collective, with as many blocks as the regions have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct InnerCall {
     pub collective: Collective,
     /// The root; 0 if the collective has none.
     pub root: usize,
@@ -91,40 +91,47 @@ pub struct Call {
     /// Whether a reduction computes the bitwise OR of bytes instead of applying the caller's operator.
     pub unites: bool,
     /// The blocks to send. `None` if the rank sends nothing, or sends from where it receives.
-    pub send: Option<Region>,
+    pub send: Option<AreaBlocks>,
     /// Where the rank receives; `None` if it does not.
-    pub recv: Option<Region>,
+    pub recv: Option<AreaBlocks>,
 }
 
-impl Call {
+impl InnerCall {
     /// Returns a call with root 0 that is not in place and, if it reduces, applies the caller's operator.
     pub fn new(
         collective: Collective,
-        send: impl Into<Option<Region>>,
-        recv: impl Into<Option<Region>>,
-    ) -> Call {
-        Call { collective, root: 0, in_place: false, unites: false, send: send.into(), recv: recv.into() }
+        send: impl Into<Option<AreaBlocks>>,
+        recv: impl Into<Option<AreaBlocks>>,
+    ) -> InnerCall {
+        InnerCall {
+            collective,
+            root: 0,
+            in_place: false,
+            unites: false,
+            send: send.into(),
+            recv: recv.into(),
+        }
     }
 
     /// Returns the same call with another root.
-    pub fn rooted(self, root: usize) -> Call {
-        Call { root, ..self }
+    pub fn rooted(self, root: usize) -> InnerCall {
+        InnerCall { root, ..self }
     }
 
     /// Returns the same call, in place if `in_place`. Then `send` is `None`, and the input is where the result goes.
-    pub fn in_place_if(self, in_place: bool) -> Call {
+    pub fn in_place_if(self, in_place: bool) -> InnerCall {
         let send = self.send.filter(|_| !in_place);
-        Call { in_place, send, ..self }
+        InnerCall { in_place, send, ..self }
     }
 
     /// Returns the same call with bitwise OR as operator.
-    pub fn uniting(self) -> Call {
-        Call { unites: true, ..self }
+    pub fn uniting(self) -> InnerCall {
+        InnerCall { unites: true, ..self }
     }
 }
 
-impl From<Call> for Act {
-    fn from(call: Call) -> Act {
+impl From<InnerCall> for Act {
+    fn from(call: InnerCall) -> Act {
         Act::Call(call)
     }
 }
@@ -161,9 +168,9 @@ impl fmt::Display for Area {
 }
 
 /// Writes a region like the runs of a schedule: `send[3]`, `recv[0..8]`.
-impl fmt::Display for Region {
+impl fmt::Display for AreaBlocks {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let Region { area, blocks } = self;
+        let AreaBlocks { area, blocks } = self;
         match blocks.len() {
             1 => write!(formatter, "{area}[{}]", blocks.start),
             _ => write!(formatter, "{area}[{}..{}]", blocks.start, blocks.end),
@@ -182,7 +189,7 @@ impl fmt::Display for Act {
     }
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for InnerCall {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         write!(formatter, "call {}", self.collective.name())?;
         if self.collective.is_rooted() {

@@ -32,7 +32,7 @@ pub mod stencil_search;
 
 pub use allreduce::binary_blocks::delta_expo_max;
 pub use allreduce::recursive_doubling::ALGORITHM as RECURSIVE_DOUBLING_ALLREDUCE;
-pub use calls::{Act, Area, Call, Calls, Parts, Region};
+pub use calls::{Act, Area, AreaBlocks, Calls, InnerCall, Parts};
 pub use collective::{Collective, Cut};
 pub use graph::{Dimension, Edge, Graph, Neighbours};
 pub use listed::{Listed, Root};

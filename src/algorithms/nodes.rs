@@ -21,11 +21,11 @@ enum Form {
     /// Rank `i` is on node `i / neighbours % nodes`.
     Even { ranks: usize, neighbours: usize, nodes: usize },
     /// Any other placement.
-    Listed(Arc<Listed>),
+    Listed(Arc<ListedNodes>),
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct Listed {
+struct ListedNodes {
     /// Where each rank is.
     places: Vec<Place>,
     /// The ranks of each node.
@@ -77,7 +77,7 @@ impl Nodes {
         if is_even {
             even
         } else {
-            Nodes { form: Form::Listed(Arc::new(Listed::new(&of_ranks, numbers.len()))) }
+            Nodes { form: Form::Listed(Arc::new(ListedNodes::new(&of_ranks, numbers.len()))) }
         }
     }
 
@@ -244,8 +244,8 @@ impl FromIterator<u32> for Nodes {
     }
 }
 
-impl Listed {
-    fn new(of_ranks: &[u32], nodes: usize) -> Listed {
+impl ListedNodes {
+    fn new(of_ranks: &[u32], nodes: usize) -> ListedNodes {
         let mut members = vec![Vec::new(); nodes];
         let mut place = |(rank, &node): (usize, &u32)| {
             let members: &mut Vec<u32> = &mut members[node as usize];
@@ -258,7 +258,7 @@ impl Listed {
             Some(*end)
         });
         let before = [0].into_iter().chain(ends).collect();
-        Listed { places, before, is_in_order: members.concat().is_sorted(), members }
+        ListedNodes { places, before, is_in_order: members.concat().is_sorted(), members }
     }
 }
 

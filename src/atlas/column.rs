@@ -16,7 +16,7 @@ pub struct Column {
 
 /// The result of pricing a column.
 #[derive(Default)]
-pub struct Found {
+pub struct ColumnTimes {
     /// Times in seconds, each with its position in the atlas's list of times.
     pub times: Vec<(usize, f64)>,
     /// Algorithms that are too large to simulate.
@@ -81,10 +81,10 @@ impl Column {
     /// left out; only rivals that serve the same calls count as the fastest. Candidates that solve the same
     /// problem in the same way are simulated once. The likely fast ones come first, so that the others need
     /// not be simulated to their ends.
-    pub fn times(&self, atlas: &Atlas, pricing: &Pricing) -> Result<Found, AtlasError> {
+    pub fn times(&self, atlas: &Atlas, pricing: &Pricing) -> Result<ColumnTimes, AtlasError> {
         let mut contenders = self.contenders(atlas, pricing)?;
         contenders.sort_by(|one, other| one.rank().total_cmp(&other.rank()));
-        let mut found = Found::default();
+        let mut found = ColumnTimes::default();
         let mut fast: Vec<(&'static Algorithm, BTreeMap<usize, f64>)> = Vec::new();
         for mut contender in contenders {
             let best = |bytes: &usize| {

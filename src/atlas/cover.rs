@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Which numbers of ranks in its range a box holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum SizeClass {
     Any,
     PowersOfTwo,
     NoPowersOfTwo,
@@ -15,8 +15,8 @@ pub enum Kind {
 
 /// Ranges of ranks and bytes, and the candidate that serves them.
 #[derive(Clone, Debug)]
-pub struct Box {
-    pub kind: Kind,
+pub struct Rectangle {
+    pub kind: SizeClass,
     /// Positions in [`Atlas::ranks`].
     pub ranks: Range<usize>,
     /// Positions in [`Atlas::bytes`].
@@ -27,14 +27,14 @@ pub struct Box {
     pub regret: f64,
 }
 
-impl Kind {
-    const ALL: [Kind; 3] = [Kind::Any, Kind::PowersOfTwo, Kind::NoPowersOfTwo];
+impl SizeClass {
+    const ALL: [SizeClass; 3] = [SizeClass::Any, SizeClass::PowersOfTwo, SizeClass::NoPowersOfTwo];
 
     fn holds(self, size: usize) -> bool {
         match self {
-            Kind::Any => true,
-            Kind::PowersOfTwo => size.is_power_of_two(),
-            Kind::NoPowersOfTwo => !size.is_power_of_two(),
+            SizeClass::Any => true,
+            SizeClass::PowersOfTwo => size.is_power_of_two(),
+            SizeClass::NoPowersOfTwo => !size.is_power_of_two(),
         }
     }
 }
@@ -42,7 +42,7 @@ impl Kind {
 /// Returns boxes that together hold all points. At none is the box's candidate slower than the fastest by
 /// more than `limit`, a fraction. Each box is the one that holds most of the points that no earlier box
 /// holds.
-pub fn boxes(atlas: &Atlas, limit: f64) -> Vec<Box> {
+pub fn boxes(atlas: &Atlas, limit: f64) -> Vec<Rectangle> {
     let mut cover = Cover { atlas, limit, is_held: vec![false; atlas.ranks.len() * atlas.bytes.len()] };
     std::iter::from_fn(|| cover.next()).collect()
 }
@@ -66,12 +66,12 @@ enum Fit {
 /// A box, and how many points it would hold that no other box holds.
 struct Found {
     points: usize,
-    held: Box,
+    held: Rectangle,
 }
 
 impl Cover<'_> {
-    fn next(&mut self) -> Option<Box> {
-        let kinds = Kind::ALL.into_iter();
+    fn next(&mut self) -> Option<Rectangle> {
+        let kinds = SizeClass::ALL.into_iter();
         let of_kind = |kind| (0..self.atlas.candidates.len()).map(move |candidate| (kind, candidate));
         let largest = kinds.flat_map(of_kind).filter_map(|(kind, candidate)| self.largest(kind, candidate));
         let Found { mut held, .. } = largest.reduce(better)?;
@@ -83,14 +83,14 @@ impl Cover<'_> {
     }
 
     /// Returns the box of this candidate and kind that holds the most points, if any box holds one.
-    fn largest(&self, kind: Kind, candidate: usize) -> Option<Found> {
+    fn largest(&self, kind: SizeClass, candidate: usize) -> Option<Found> {
         let sizes = self.atlas.ranks.len();
         let of_first = |first| self.largest_from(kind, candidate, first);
         (0..sizes).filter_map(of_first).reduce(better)
     }
 
     /// As [`Cover::largest`], among the boxes whose ranks begin at position `first`.
-    fn largest_from(&self, kind: Kind, candidate: usize, first: usize) -> Option<Found> {
+    fn largest_from(&self, kind: SizeClass, candidate: usize, first: usize) -> Option<Found> {
         // The number of good points on all ranks so far, by bytes; `None` where one is bad.
         let mut good: Vec<Option<usize>> = vec![Some(0); self.atlas.bytes.len()];
         let mut best: Option<Found> = None;
@@ -106,7 +106,7 @@ impl Cover<'_> {
                 break;
             }
             if self.allows(candidate, last) {
-                let held = |bytes| Box { kind, ranks: first..last + 1, bytes, candidate, regret: 0.0 };
+                let held = |bytes| Rectangle { kind, ranks: first..last + 1, bytes, candidate, regret: 0.0 };
                 let found = runs(&good).map(|(points, bytes)| Found { points, held: held(bytes) });
                 best = best.into_iter().chain(found).filter(|found| found.points > 0).reduce(better);
             }
@@ -114,7 +114,7 @@ impl Cover<'_> {
         best
     }
 
-    fn fit(&self, kind: Kind, candidate: usize, point: Point) -> Fit {
+    fn fit(&self, kind: SizeClass, candidate: usize, point: Point) -> Fit {
         let size = self.atlas.ranks[point.ranks];
         let is_held = self.is_held[point.ranks * self.atlas.bytes.len() + point.bytes];
         let algorithm = self.atlas.candidates[candidate].algorithm;
@@ -127,7 +127,7 @@ impl Cover<'_> {
         }
     }
 
-    fn counts(&self, held: &Box, point: Point) -> bool {
+    fn counts(&self, held: &Rectangle, point: Point) -> bool {
         self.fit(held.kind, held.candidate, point) == Fit::Good
     }
 
@@ -152,13 +152,13 @@ fn runs(good: &[Option<usize>]) -> impl Iterator<Item = (usize, Range<usize>)> {
 /// Returns the box that holds more points; of equals, the one with the simpler kind, then the larger one.
 fn better(one: Found, other: Found) -> Found {
     let merit = |found: &Found| {
-        let Box { kind, ranks, bytes, .. } = &found.held;
+        let Rectangle { kind, ranks, bytes, .. } = &found.held;
         (found.points, Reverse(*kind), ranks.len() * bytes.len())
     };
     if merit(&other) > merit(&one) { other } else { one }
 }
 
-fn points(held: &Box) -> impl Iterator<Item = Point> {
+fn points(held: &Rectangle) -> impl Iterator<Item = Point> {
     let bytes = held.bytes.clone();
     held.ranks.clone().flat_map(move |ranks| bytes.clone().map(move |bytes| Point { ranks, bytes }))
 }

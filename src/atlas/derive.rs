@@ -1,6 +1,6 @@
 //! Derives rules from an atlas.
 
-use super::cover::{Box, Kind, boxes};
+use super::cover::{Rectangle, SizeClass, boxes};
 use super::{Atlas, Candidate};
 use crate::algorithms::Parameter;
 use crate::selection::quantity;
@@ -47,13 +47,13 @@ fn derive_for_all_calls(atlas: &Atlas, limit: f64) -> Vec<Derived> {
 }
 
 fn rules(atlas: &Atlas, limit: f64) -> Vec<Derived> {
-    let rule = |held: Box| Derived {
+    let rule = |held: Rectangle| Derived {
         candidate: atlas.candidates[held.candidate],
         commutative: false,
         power_of_two: match held.kind {
-            Kind::Any => None,
-            Kind::PowersOfTwo => Some(true),
-            Kind::NoPowersOfTwo => Some(false),
+            SizeClass::Any => None,
+            SizeClass::PowersOfTwo => Some(true),
+            SizeClass::NoPowersOfTwo => Some(false),
         },
         ranks: (
             (held.ranks.start > 0).then(|| atlas.ranks[held.ranks.start]),

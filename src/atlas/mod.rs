@@ -20,7 +20,7 @@ use crate::algorithms::{Algorithm, Collective};
 use crate::cost::Machine;
 use crate::cost::simulation::SimulationError;
 use crate::parallel;
-use column::{Found, Pricing};
+use column::{ColumnTimes, Pricing};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -112,7 +112,7 @@ impl Atlas {
         let processors = if columns.len() < parallel::processors() { parallel::processors() } else { 1 };
         let pricing = Pricing { machine, slowest, is_needed, processors };
         parallel::for_each(&columns, |column| {
-            let Found { times, too_large } = column.times(&atlas, &pricing)?;
+            let ColumnTimes { times, too_large } = column.times(&atlas, &pricing)?;
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             times.into_iter().for_each(|(cell, time)| found.0[cell] = time);
             for algorithm in too_large {

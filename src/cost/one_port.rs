@@ -30,7 +30,7 @@ pub struct Beat {
     /// Which steps of its program each rank has carried out.
     pub carried_out: Vec<Range<usize>>,
     /// The messages that travel after that.
-    pub messages: Vec<Transfer>,
+    pub messages: Vec<ReadyMessage>,
 }
 
 impl Lockstep<'_> {
@@ -59,7 +59,7 @@ impl Iterator for Lockstep<'_> {
         let messages = travelling(&mut self.ranks, self.beats);
         let is_flag_coming = self.flags.raise(raised, &self.ranks);
         self.is_over = messages.is_empty() && !is_flag_coming;
-        for &Transfer { source, target, send, receive, .. } in &messages {
+        for &ReadyMessage { source, target, send, receive, .. } in &messages {
             self.ranks[source].complete_send(send);
             self.ranks[target].complete_receive(receive);
         }
@@ -90,7 +90,7 @@ impl Flags {
 }
 
 /// A message that may travel: both ends have posted it.
-pub struct Transfer {
+pub struct ReadyMessage {
     pub source: usize,
     pub target: usize,
     pub send: Post,
@@ -102,27 +102,27 @@ pub struct Transfer {
 /// Returns the messages that travel in a step, at most one to each receiver. Of the messages that are next at
 /// their senders, a receiver takes the one that has been next for longest; of several, the one whose receive
 /// was posted first.
-fn travelling(ranks: &mut [Rank], step: usize) -> Vec<Transfer> {
-    let order = |transfer: &Transfer| (transfer.since, transfer.receive);
-    let mut chosen: Vec<Option<Transfer>> = ranks.iter().map(|_| None).collect();
+fn travelling(ranks: &mut [Rank], step: usize) -> Vec<ReadyMessage> {
+    let order = |message: &ReadyMessage| (message.since, message.receive);
+    let mut chosen: Vec<Option<ReadyMessage>> = ranks.iter().map(|_| None).collect();
     for source in 0..ranks.len() {
-        let Some(transfer) = in_turn(ranks, source, step) else { continue };
-        let chosen = &mut chosen[transfer.target];
-        if chosen.as_ref().is_none_or(|other| order(&transfer) < order(other)) {
-            *chosen = Some(transfer);
+        let Some(message) = in_turn(ranks, source, step) else { continue };
+        let chosen = &mut chosen[message.target];
+        if chosen.as_ref().is_none_or(|other| order(&message) < order(other)) {
+            *chosen = Some(message);
         }
     }
     chosen.into_iter().flatten().collect()
 }
 
 /// Returns the message that a rank sends next: the first one whose receive is posted.
-fn in_turn(ranks: &mut [Rank], source: usize, step: usize) -> Option<Transfer> {
+fn in_turn(ranks: &mut [Rank], source: usize, step: usize) -> Option<ReadyMessage> {
     let mut sends = ranks[source].sends.iter();
     let (send, target, receive) =
         sends.find_map(|&(send, target)| Some((send, target, ranks[target].receive_from(source)?)))?;
     let turn = &mut ranks[source].turn;
     let (_, since) = *turn.insert(turn.filter(|&(last, _)| last == send).unwrap_or((send, step)));
-    Some(Transfer { source, target, send, receive, since })
+    Some(ReadyMessage { source, target, send, receive, since })
 }
 
 /// The state of one rank.

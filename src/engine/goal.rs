@@ -41,7 +41,7 @@ impl<Planner: Fn(usize) -> Plan> fmt::Display for Goal<Planner> {
         writeln!(formatter, "num_ranks {}", self.ranks)?;
         for rank in 0..self.ranks {
             writeln!(formatter, "rank {rank} {{")?;
-            Program { formatter, labels: 0, last: None, posts: HashMap::new(), tags: HashMap::new() }
+            ProgramWriter { formatter, labels: 0, last: None, posts: HashMap::new(), tags: HashMap::new() }
                 .plan(&(self.plan)(rank))?;
             writeln!(formatter, "}}")?;
         }
@@ -50,7 +50,7 @@ impl<Planner: Fn(usize) -> Plan> fmt::Display for Goal<Planner> {
 }
 
 /// The program of a rank while it is written.
-struct Program<'a, 'formatter> {
+struct ProgramWriter<'a, 'formatter> {
     formatter: &'a mut fmt::Formatter<'formatter>,
     /// Number of labels so far.
     labels: usize,
@@ -62,7 +62,7 @@ struct Program<'a, 'formatter> {
     tags: HashMap<(bool, u32), u32>,
 }
 
-impl Program<'_, '_> {
+impl ProgramWriter<'_, '_> {
     fn plan(&mut self, plan: &Plan) -> fmt::Result {
         plan.operations.iter().try_for_each(|operation| match operation {
             Operation::Send { post, peer, region, .. } => self.post(*post, true, *peer, region.elements),
@@ -139,7 +139,7 @@ mod tests {
 
     /// A line of a rank's program.
     #[derive(Debug, PartialEq)]
-    enum Line {
+    enum GoalLine {
         Operation { label: usize, words: Vec<String> },
         Requires(usize, usize),
     }
@@ -149,37 +149,37 @@ mod tests {
     }
 
     /// Reads the part of LogGOPSim's grammar that is used here.
-    fn read(text: &str) -> Vec<Vec<Line>> {
+    fn read(text: &str) -> Vec<Vec<GoalLine>> {
         let mut lines = text.lines().filter(|line| !line.starts_with("//"));
         let ranks: usize = lines.next().unwrap().strip_prefix("num_ranks ").unwrap().parse().unwrap();
         let programs = (0..ranks).map(|rank| {
             assert_eq!(lines.next(), Some(&format!("rank {rank} {{")[..]));
             lines.by_ref().take_while(|line| *line != "}").map(read_line).collect()
         });
-        let programs: Vec<Vec<Line>> = programs.collect();
+        let programs: Vec<Vec<GoalLine>> = programs.collect();
         assert_eq!(lines.next(), None);
         programs
     }
 
-    fn read_line(line: &str) -> Line {
+    fn read_line(line: &str) -> GoalLine {
         match line.split_once(": ") {
             Some((name, operation)) => {
                 let words = operation.split(' ').map(str::to_owned).collect();
-                Line::Operation { label: label(name), words }
+                GoalLine::Operation { label: label(name), words }
             }
             None => {
                 let (later, earlier) = line.split_once(" requires ").unwrap();
-                Line::Requires(label(later), label(earlier))
+                GoalLine::Requires(label(later), label(earlier))
             }
         }
     }
 
     /// Returns the messages of a program, by its sends or its receives: from, to, tag, bytes.
-    fn messages(programs: &[Vec<Line>], verb: &str) -> HashSet<(usize, usize, usize, usize)> {
+    fn messages(programs: &[Vec<GoalLine>], verb: &str) -> HashSet<(usize, usize, usize, usize)> {
         let mut found = HashSet::new();
         for (rank, program) in programs.iter().enumerate() {
             for line in program {
-                let Line::Operation { words, .. } = line else { continue };
+                let GoalLine::Operation { words, .. } = line else { continue };
                 let [found_verb, bytes, preposition, peer, _, tag] = &words[..] else { continue };
                 if found_verb != verb {
                     continue;
@@ -196,19 +196,19 @@ mod tests {
 
     /// Runs the schedule. An operation is done once those that it requires are done, a receive once its
     /// message was sent. Fails if some operations can never be done.
-    fn run_to_its_end(programs: &[Vec<Line>]) {
+    fn run_to_its_end(programs: &[Vec<GoalLine>]) {
         let mut sent = HashSet::new();
         let mut done: Vec<HashSet<usize>> = vec![HashSet::new(); programs.len()];
-        let operations = programs.iter().flatten().filter(|line| matches!(line, Line::Operation { .. }));
+        let operations = programs.iter().flatten().filter(|line| matches!(line, GoalLine::Operation { .. }));
         let mut left = operations.count();
         while left > 0 {
             let before = left;
             for (rank, program) in programs.iter().enumerate() {
                 for (place, line) in program.iter().enumerate() {
-                    let Line::Operation { label, words } = line else { continue };
+                    let GoalLine::Operation { label, words } = line else { continue };
                     let requirements = program[place + 1..].iter().map_while(|line| match line {
-                        Line::Requires(later, earlier) => Some((later, earlier)),
-                        Line::Operation { .. } => None,
+                        GoalLine::Requires(later, earlier) => Some((later, earlier)),
+                        GoalLine::Operation { .. } => None,
                     });
                     let mut requirements = requirements.inspect(|(later, _)| assert_eq!(*later, label));
                     if done[rank].contains(label)

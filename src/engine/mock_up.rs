@@ -1,6 +1,8 @@
 //! Algorithms made of calls, bound to the elements of one call. [`Deeds`] are for them what a plan is for a schedule.
 
-use crate::algorithms::{Act, Algorithm, Area, Call, Calls, Collective, Cut, Parts, Problem, Region};
+use crate::algorithms::{
+    Act, Algorithm, Area, AreaBlocks, Calls, Collective, Cut, InnerCall, Parts, Problem,
+};
 use crate::schedule::Layout;
 use std::fmt;
 
@@ -15,7 +17,7 @@ pub struct Lengths {
 
 /// Consecutive elements of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct AreaSpan {
     pub area: Area,
     /// Number of the first element.
     pub first: usize,
@@ -24,7 +26,7 @@ pub struct Span {
 
 /// A buffer as passed to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Side {
+pub struct BoundBuffer {
     pub area: Area,
     /// Where the buffer starts in the area, in elements.
     pub first: usize,
@@ -46,20 +48,20 @@ pub struct BoundCall {
     /// Whether a reduction unites the bits of bytes, instead of applying the caller's operator to elements.
     pub unites: bool,
     /// The send buffer. For a reduce-scatter in place, this is where the result goes.
-    pub send: Option<Side>,
+    pub send: Option<BoundBuffer>,
     /// The receive buffer, or the buffer of a broadcast.
-    pub recv: Option<Side>,
+    pub recv: Option<BoundBuffer>,
 }
 
 /// One action of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// Copies data from the first span to the second, whose elements may be of another type.
-    Copy(Span, Span),
+    Copy(AreaSpan, AreaSpan),
     /// Sets all bits to zero.
-    Clear(Span),
+    Clear(AreaSpan),
     /// Reduces: the first span is the left operand, the second is the right operand and the result.
-    Reduce(Span, Span),
+    Reduce(AreaSpan, AreaSpan),
     Call(BoundCall),
 }
 
@@ -200,7 +202,7 @@ impl Deeds {
 impl Deed {
     /// Returns the end of what the deed accesses in an area.
     fn end_in(&self, wanted: Area) -> usize {
-        let of_span = |span: &Span| if span.area == wanted { span.first + span.elements } else { 0 };
+        let of_span = |span: &AreaSpan| if span.area == wanted { span.first + span.elements } else { 0 };
         match self {
             Deed::Copy(from, to) | Deed::Reduce(from, to) => of_span(from).max(of_span(to)),
             Deed::Clear(span) => of_span(span),
@@ -224,7 +226,7 @@ impl BoundCall {
         self.collective != Collective::ReduceScatter
     }
 
-    fn sides(&self) -> impl Iterator<Item = &Side> {
+    fn sides(&self) -> impl Iterator<Item = &BoundBuffer> {
         self.send.iter().chain(&self.recv)
     }
 }
@@ -249,8 +251,8 @@ impl Binder<'_> {
     }
 
     /// Copies a vector. If its target is longer, pads it with the last element, which any operator accepts.
-    fn copies(&self, from: &Span, to: &Span) -> Vec<Deed> {
-        let part = |span: &Span, first: usize, elements: usize| Span {
+    fn copies(&self, from: &AreaSpan, to: &AreaSpan) -> Vec<Deed> {
+        let part = |span: &AreaSpan, first: usize, elements: usize| AreaSpan {
             first: span.first + first,
             elements,
             ..*span
@@ -260,7 +262,7 @@ impl Binder<'_> {
         }
         if self.collective == Collective::Bcast {
             // The caller's elements are not bytes, unlike the elements of the algorithm's own memory.
-            let data = |span: &Span| match span.area {
+            let data = |span: &AreaSpan| match span.area {
                 Area::All => part(span, 0, self.lengths.own),
                 Area::Send | Area::Recv | Area::Own => *span,
             };
@@ -278,16 +280,16 @@ impl Binder<'_> {
         copies
     }
 
-    fn call(&self, call: &Call) -> BoundCall {
-        let Call { collective, root, in_place, unites, .. } = *call;
+    fn call(&self, call: &InnerCall) -> BoundCall {
+        let InnerCall { collective, root, in_place, unites, .. } = *call;
         let [send, recv] = [(&call.send, true), (&call.recv, false)]
             .map(|(region, is_sent)| region.as_ref().map(|region| self.side(collective, region, is_sent)));
         BoundCall { collective, root, in_place, unites, send, recv }
     }
 
-    fn side(&self, collective: Collective, region: &Region, is_sent: bool) -> Side {
+    fn side(&self, collective: Collective, region: &AreaBlocks, is_sent: bool) -> BoundBuffer {
         use Collective::*;
-        let Span { area, first, elements } = self.span(region);
+        let AreaSpan { area, first, elements } = self.span(region);
         let varies = match collective {
             Alltoallv => true,
             Allgatherv | Gatherv => !is_sent,
@@ -299,17 +301,17 @@ impl Binder<'_> {
         if varies {
             let blocks = region.blocks.clone().map(block);
             let varying = blocks.map(|block| (block.elements, block.first - first)).unzip();
-            return Side { area, first, elements, count: 0, varying: Some(varying) };
+            return BoundBuffer { area, first, elements, count: 0, varying: Some(varying) };
         }
         let count = if has_vector { elements } else { block(region.blocks.start).elements };
-        Side { area, first, elements, count, varying: None }
+        BoundBuffer { area, first, elements, count, varying: None }
     }
 
-    fn span(&self, region: &Region) -> Span {
-        let Region { area, ref blocks } = *region;
+    fn span(&self, region: &AreaBlocks) -> AreaSpan {
+        let AreaBlocks { area, ref blocks } = *region;
         let start = self.start(area, self.first_block(area));
         let [first, end] = [blocks.start, blocks.end].map(|block| self.start(area, block) - start);
-        Span { area, first, elements: end - first }
+        AreaSpan { area, first, elements: end - first }
     }
 
     /// Returns the number of the first block of an area.

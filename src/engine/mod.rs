@@ -39,7 +39,7 @@ pub enum Memory {
 
 /// Where elements of one memory start. In slots that lie apart, the offset is the slot's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     pub offset: usize,
     pub memory: Memory,
 }
@@ -53,19 +53,19 @@ pub struct Region {
     pub elements: usize,
 }
 
-impl Place {
+impl Location {
     /// Returns the region of `elements` elements that starts here.
     #[inline]
     pub fn region(self, elements: usize) -> Region {
-        let Place { offset, memory } = self;
+        let Location { offset, memory } = self;
         Region { offset, memory, elements }
     }
 }
 
 impl Region {
-    pub fn place(self) -> Place {
+    pub fn location(self) -> Location {
         let Region { offset, memory, .. } = self;
-        Place { offset, memory }
+        Location { offset, memory }
     }
 
     /// Shifts the region by `by` elements if it is in a buffer of the caller.

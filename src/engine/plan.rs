@@ -1,8 +1,8 @@
 //! A schedule bound to elements: operations that post, wait, and copy and reduce regions.
 
 use super::repetition::{Loop, posts_at_a_time};
-use super::{Binding, Memory, Piece, Place, Region, View};
-use crate::schedule::{Buffer, Message, Part, Post, Repeat, Run, Schedule, SlotKind, Step};
+use super::{Binding, Location, Memory, Piece, Region, View};
+use crate::schedule::{Buffer, Message, Post, ProgramPart, Repeat, Run, Schedule, SlotKind, Step};
 use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
@@ -55,9 +55,9 @@ pub enum Operation {
     },
     /// `target = left ⊕ right`
     Reduce {
-        left: Place,
-        right: Place,
-        target: Place,
+        left: Location,
+        right: Location,
+        target: Location,
         /// Elements of each of the three.
         elements: usize,
         /// How left, right and target repeat.
@@ -354,11 +354,11 @@ impl Plan {
         let mut planner = Planner::new(plan, schedule.rank, posts, binding);
         for part in schedule.parts() {
             match part {
-                Part::Once(steps) => steps.iter().for_each(|step| planner.step(step)),
-                Part::Repeat(repeat) if is_bound_later(repeat) => {
+                ProgramPart::Once(steps) => steps.iter().for_each(|step| planner.step(step)),
+                ProgramPart::Repeat(repeat) if is_bound_later(repeat) => {
                     planner.repeat(Loop::new(schedule, repeat, posts, binding));
                 }
-                Part::Repeat(repeat) => {
+                ProgramPart::Repeat(repeat) => {
                     let times = (0..repeat.times).flat_map(|time| schedule.steps_at(repeat, time));
                     times.for_each(|step| planner.step(&step));
                 }
@@ -405,7 +405,7 @@ impl Plan {
         self.operations.iter().all(|operation| match operation {
             Operation::Copy { source, target, .. } => fits(source) && fits(target),
             Operation::Reduce { left, right, target, elements, .. } => {
-                [left, right, target].into_iter().all(|place| fits(&place.region(*elements)))
+                [left, right, target].into_iter().all(|location| fits(&location.region(*elements)))
             }
             Operation::Send { region, .. } | Operation::Receive { region, .. } => fits(region),
             _ => true,
@@ -684,7 +684,7 @@ impl<'a> Planner<'a> {
                         self.plan.spare_elements = self.plan.spare_elements.max(left.elements);
                     }
                     let elements = target.elements;
-                    let [left, right, target] = [left, right, target].map(Region::place);
+                    let [left, right, target] = [left, right, target].map(Region::location);
                     self.plan.operations.push(Operation::Reduce {
                         left,
                         right,

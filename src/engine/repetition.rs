@@ -3,7 +3,7 @@
 
 use super::Binding;
 use super::plan::{Plan, Planner};
-use crate::schedule::{Message, Part, Post, Repeat, Schedule, Step};
+use crate::schedule::{Message, Post, ProgramPart, Repeat, Schedule, Step};
 
 /// A loop of a schedule, and its binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,10 +97,10 @@ pub fn posts_at_a_time(schedule: &Schedule) -> usize {
     let (mut most, mut next) = (1, 0);
     for part in schedule.parts() {
         match part {
-            Part::Once(steps) => look_at_waits(steps, &mut next, &mut most),
+            ProgramPart::Once(steps) => look_at_waits(steps, &mut next, &mut most),
             // The distance to an awaited post never shrinks from one iteration to the next: the last one
             // needs the most.
-            Part::Repeat(repeat) => {
+            ProgramPart::Repeat(repeat) => {
                 let last: Vec<Step> = schedule.steps_at(repeat, repeat.times - 1).collect();
                 next += (repeat.times - 1) * last.iter().filter(|step| step.is_post()).count() as Post;
                 look_at_waits(&last, &mut next, &mut most);

@@ -35,11 +35,11 @@ pub struct Sample {
 }
 
 /// What identifies a call: its communicator, and its number there.
-pub type Place = (u64, u64);
+pub type CallId = (u64, u64);
 
 /// Calls of which some ranks are not known yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Samples(BTreeMap<Place, Sample>);
+pub struct Samples(BTreeMap<CallId, Sample>);
 
 /// How much of a call's time was waiting.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,7 +110,7 @@ impl Sample {
     }
 }
 
-/// Number of words for what all ranks of a sample have in common: place, size, collective, row, node, number of visits.
+/// Number of words for what all ranks of a sample have in common: call, size, collective, row, node, number of visits.
 const HEAD: usize = 8;
 
 /// Number of words of a visit.
@@ -121,18 +121,18 @@ const ROOT: u64 = 1 << 32;
 
 impl Samples {
     /// Adds a call, or ranks of it. Leaves out a call that its ranks describe differently.
-    pub fn add(&mut self, place: Place, sample: Sample) {
-        if let Some(known) = self.0.get_mut(&place) {
+    pub fn add(&mut self, id: CallId, sample: Sample) {
+        if let Some(known) = self.0.get_mut(&id) {
             if !known.join(sample) {
-                self.0.remove(&place);
+                self.0.remove(&id);
             }
         } else {
-            self.0.insert(place, sample);
+            self.0.insert(id, sample);
         }
     }
 
     pub fn merge(&mut self, others: Samples) {
-        others.0.into_iter().for_each(|(place, sample)| self.add(place, sample));
+        others.0.into_iter().for_each(|(id, sample)| self.add(id, sample));
     }
 
     /// Removes and returns the calls of which all ranks are known.

@@ -46,7 +46,7 @@ impl Form {
 
 /// What calls of one row have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Kind {
+pub struct CallKind {
     /// How the communicator was made, or its name.
     pub communicator: String,
     /// Number of ranks in the own group.

@@ -20,7 +20,7 @@ const MOST_WRITERS: usize = 256;
 
 /// What some ranks of a job did.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Part {
+pub struct ProfilePart {
     /// How many ranks the job has.
     pub of: u64,
     /// The calls of these ranks.
@@ -49,9 +49,9 @@ pub fn writes(rank: usize, ranks: usize) -> bool {
     rank.is_multiple_of(ranks.div_ceil(MOST_WRITERS).max(1))
 }
 
-impl Part {
+impl ProfilePart {
     /// Adds other ranks. Judges each call of which all ranks are known now.
-    pub fn merge(&mut self, other: Part) {
+    pub fn merge(&mut self, other: ProfilePart) {
         self.of = self.of.max(other.of);
         self.profile.merge(other.profile);
         self.samples.merge(other.samples);
@@ -71,11 +71,11 @@ impl Part {
         bytes
     }
 
-    /// Decodes bytes of [`Part::to_bytes`]. The error tells why they are no part.
-    pub fn of_bytes(bytes: &[u8]) -> Result<Part, String> {
+    /// Decodes bytes of [`ProfilePart::to_bytes`]. The error tells why they are no part.
+    pub fn of_bytes(bytes: &[u8]) -> Result<ProfilePart, String> {
         let rest = bytes.strip_prefix(HEAD).ok_or("this is no part of a profile that this version reads")?;
         let (of, text, samples) = pieces(rest).ok_or("this part of a profile is damaged or not complete")?;
-        Ok(Part { of, profile: Profile::of_json(text)?, samples })
+        Ok(ProfilePart { of, profile: Profile::of_json(text)?, samples })
     }
 }
 
@@ -99,13 +99,13 @@ mod tests {
     use super::super::lateness::{Sample, Visit};
     use super::super::profile::row_hash;
     use super::super::profile::tests::kind;
-    use super::super::{Kind, Sum};
+    use super::super::{CallKind, Sum};
     use super::*;
     use crate::algorithms::Collective;
     use std::time::Duration;
 
-    fn part(rank: u32, milliseconds: u64) -> Part {
-        let kind: Kind = kind(Collective::Allreduce, 8);
+    fn part(rank: u32, milliseconds: u64) -> ProfilePart {
+        let kind: CallKind = kind(Collective::Allreduce, 8);
         let row = row_hash(&kind);
         let time = Some(Duration::from_millis(milliseconds));
         let visit = Visit { rank, is_root: false, came: 0, took: milliseconds * 1_000_000 };
@@ -114,13 +114,13 @@ mod tests {
         let mut samples = Samples::default();
         samples.add((3, 9), sample);
         let profile = Profile::of_rank((rank, 5), 1.0, [(kind, Sum { calls: 1, bytes: 8, time })]);
-        Part { of: 2, profile, samples }
+        ProfilePart { of: 2, profile, samples }
     }
 
     #[test]
     fn what_is_written_is_read() {
-        for part in [part(0, 3), Part::default()] {
-            assert_eq!(Part::of_bytes(&part.to_bytes()), Ok(part));
+        for part in [part(0, 3), ProfilePart::default()] {
+            assert_eq!(ProfilePart::of_bytes(&part.to_bytes()), Ok(part));
         }
     }
 
@@ -128,11 +128,11 @@ mod tests {
     fn what_is_cut_off_or_damaged_is_refused() {
         let bytes = part(0, 3).to_bytes();
         for length in 0..bytes.len() {
-            assert!(Part::of_bytes(&bytes[..length]).is_err(), "{length}");
+            assert!(ProfilePart::of_bytes(&bytes[..length]).is_err(), "{length}");
         }
         let mut other = bytes.clone();
         other[14] = b'2';
-        assert!(Part::of_bytes(&other).unwrap_err().contains("that this version reads"));
+        assert!(ProfilePart::of_bytes(&other).unwrap_err().contains("that this version reads"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The profile of a job: the calls of all its ranks, and how much of their time was waiting for ranks that came late.
 
 use super::lateness::{Judged, Sample};
-use super::{Kind, Sum};
+use super::{CallKind, Sum};
 use crate::hash::hash;
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,8 +14,8 @@ pub struct Profile {
     /// The ranks of each node, in ascending order, by a number that identifies the node.
     pub nodes: BTreeMap<u64, Vec<u32>>,
     /// Seconds from the start of MPI to its end.
-    pub seconds: Spread,
-    pub rows: BTreeMap<Kind, Row>,
+    pub seconds: OverRanks,
+    pub rows: BTreeMap<CallKind, Row>,
 }
 
 /// Calls of one kind on all ranks.
@@ -28,13 +28,13 @@ pub struct Row {
     /// Bytes of all these calls together.
     pub bytes: u64,
     /// Seconds of a rank in all its calls; `None` if that is not known.
-    pub seconds: Option<Spread>,
+    pub seconds: Option<OverRanks>,
     pub lateness: Lateness,
 }
 
 /// A quantity that each rank has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
+pub struct OverRanks {
     pub sum: f64,
     pub least: f64,
     pub most: f64,
@@ -72,7 +72,7 @@ impl Late {
 }
 
 /// A number that identifies a row.
-pub fn row_hash(kind: &Kind) -> u64 {
+pub fn row_hash(kind: &CallKind) -> u64 {
     hash(format!("{kind:?}").as_bytes())
 }
 
@@ -81,14 +81,14 @@ impl Profile {
     pub fn of_rank(
         (rank, node): (u32, u64),
         seconds: f64,
-        rows: impl IntoIterator<Item = (Kind, Sum)>,
+        rows: impl IntoIterator<Item = (CallKind, Sum)>,
     ) -> Profile {
         let row = |Sum { calls, bytes, time }: Sum| {
-            let seconds = time.map(|time| Spread::of(time.as_secs_f64()));
+            let seconds = time.map(|time| OverRanks::of(time.as_secs_f64()));
             Row { ranks: 1, calls, bytes, seconds, lateness: Lateness::default() }
         };
         let rows = rows.into_iter().map(|(kind, sum)| (kind, row(sum))).collect();
-        Profile { nodes: BTreeMap::from([(node, vec![rank])]), seconds: Spread::of(seconds), rows }
+        Profile { nodes: BTreeMap::from([(node, vec![rank])]), seconds: OverRanks::of(seconds), rows }
     }
 
     /// Number of ranks whose calls it has.
@@ -169,14 +169,14 @@ impl Row {
     }
 }
 
-impl Spread {
+impl OverRanks {
     /// Returns the spread of one rank's value.
-    pub fn of(value: f64) -> Spread {
-        Spread { sum: value, least: value, most: value }
+    pub fn of(value: f64) -> OverRanks {
+        OverRanks { sum: value, least: value, most: value }
     }
 
-    fn with(self, other: Spread) -> Spread {
-        Spread {
+    fn with(self, other: OverRanks) -> OverRanks {
+        OverRanks {
             sum: self.sum + other.sum,
             least: self.least.min(other.least),
             most: self.most.max(other.most),
@@ -229,8 +229,8 @@ pub(super) mod tests {
     use std::time::Duration;
 
     /// A kind of calls.
-    pub fn kind(collective: Collective, bytes: usize) -> Kind {
-        Kind {
+    pub fn kind(collective: Collective, bytes: usize) -> CallKind {
+        CallKind {
             communicator: "MPI_COMM_WORLD".into(),
             size: 4,
             remote: 0,
@@ -259,7 +259,7 @@ pub(super) mod tests {
         assert_eq!((profile.ranks(), profile.seconds.sum), (3, 3.0));
         let row = &profile.rows[&kind(Collective::Allreduce, 8)];
         assert_eq!((row.ranks, row.calls, row.bytes), (3, 30, 240));
-        let Spread { sum, least, most } = row.seconds.unwrap();
+        let OverRanks { sum, least, most } = row.seconds.unwrap();
         assert_eq!([sum, least, most].map(|seconds| (seconds * 1e3).round()), [60.0, 10.0, 30.0]);
     }
 

@@ -1,7 +1,7 @@
 //! Profiles as JSON. The ranks of a job send them to each other, and programs read them.
 
-use super::profile::{Late, Lateness, Profile, Row, Spread};
-use super::{Form, Kind};
+use super::profile::{Late, Lateness, OverRanks, Profile, Row};
+use super::{CallKind, Form};
 use crate::algorithms::Collective;
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -34,7 +34,7 @@ fn list(items: impl IntoIterator<Item = String>, separator: &str) -> String {
     items.into_iter().collect::<Vec<_>>().join(separator)
 }
 
-fn spread(Spread { sum, least, most }: Spread) -> String {
+fn over_ranks(OverRanks { sum, least, most }: OverRanks) -> String {
     format!("{{\"sum\": {sum:.9}, \"least\": {least:.9}, \"most\": {most:.9}}}")
 }
 
@@ -73,7 +73,7 @@ impl Profile {
         format!(
             "{{\n  \"rustcoll_profile\": {VERSION},\n  \"ranks\": {},\n  \"nodes\": {{{nodes}}},\n  \"seconds\": {},\n  \"rows\": [\n{rows}\n  ]\n}}\n",
             self.ranks(),
-            spread(self.seconds),
+            over_ranks(self.seconds),
         )
     }
 
@@ -101,7 +101,7 @@ impl Profile {
         };
         Ok(Profile {
             nodes: nodes.properties.iter().map(node).collect::<Result<_, _>>()?,
-            seconds: whole.object("seconds")?.spread()?,
+            seconds: whole.object("seconds")?.over_ranks()?,
             rows: whole
                 .array("rows")?
                 .elements
@@ -113,8 +113,8 @@ impl Profile {
     }
 }
 
-fn line(kind: &Kind, row: &Row) -> String {
-    let Kind {
+fn line(kind: &CallKind, row: &Row) -> String {
+    let CallKind {
         communicator,
         size,
         remote,
@@ -137,7 +137,7 @@ fn line(kind: &Kind, row: &Row) -> String {
         form.name(),
     );
     if let Some(seconds) = seconds {
-        let _ = write!(line, ", \"seconds\": {}", spread(*seconds));
+        let _ = write!(line, ", \"seconds\": {}", over_ranks(*seconds));
     }
     let Lateness { calls, seconds, waiting, .. } = lateness;
     if *calls > 0 {
@@ -196,12 +196,12 @@ impl<'a> Fields<'a> {
         self.object.get_array(name).ok_or_else(|| self.expected(name, "a list"))
     }
 
-    fn spread(&self) -> Result<Spread, String> {
-        Ok(Spread { sum: self.number("sum")?, least: self.number("least")?, most: self.number("most")? })
+    fn over_ranks(&self) -> Result<OverRanks, String> {
+        Ok(OverRanks { sum: self.number("sum")?, least: self.number("least")?, most: self.number("most")? })
     }
 
-    fn row(&self) -> Result<(Kind, Row), String> {
-        let kind = Kind {
+    fn row(&self) -> Result<(CallKind, Row), String> {
+        let kind = CallKind {
             communicator: self.text("communicator")?,
             size: self.number("size")?,
             remote: self.number("remote")?,
@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
             ranks: self.number("ranks")?,
             calls: self.number("calls")?,
             bytes: self.number("bytes")?,
-            seconds: has("seconds").then(|| self.object("seconds")?.spread()).transpose()?,
+            seconds: has("seconds").then(|| self.object("seconds")?.over_ranks()).transpose()?,
             lateness: has("lateness")
                 .then(|| self.object("lateness")?.lateness())
                 .transpose()?
@@ -257,7 +257,7 @@ mod tests {
 
     fn profile() -> Profile {
         let strange =
-            Kind { communicator: "rows \"of\"\\\n a grid, µ".into(), ..kind(Collective::Bcast, 0) };
+            CallKind { communicator: "rows \"of\"\\\n a grid, µ".into(), ..kind(Collective::Bcast, 0) };
         let time = Some(Duration::from_micros(1500));
         let mut profile = Profile::of_rank(
             (7, u64::MAX),

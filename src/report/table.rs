@@ -1,15 +1,15 @@
 //! The table of a rank's calls.
 
-use super::{Kind, Sum};
+use super::{CallKind, Sum};
 use crate::algorithms::Collective;
-use crate::text::{Side, columns};
+use crate::text::{Alignment, columns};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt;
 
 /// What the calls of one line have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Line {
+struct LineKey {
     size: usize,
     remote: usize,
     collective: Collective,
@@ -19,13 +19,13 @@ struct Line {
 
 /// The sums over all calls of a rank, displayed as a table with a line of headings.
 #[derive(Clone, Debug, Default)]
-pub struct Report(HashMap<Line, Sum>);
+pub struct Report(HashMap<LineKey, Sum>);
 
 impl Report {
-    pub fn add(&mut self, kind: &Kind, sum: Sum) {
-        let &Kind { size, remote, collective, .. } = kind;
+    pub fn add(&mut self, kind: &CallKind, sum: Sum) {
+        let &CallKind { size, remote, collective, .. } = kind;
         let (served, decided) = (kind.served.clone(), kind.decided.clone());
-        self.0.entry(Line { size, remote, collective, served, decided }).or_default().add(sum);
+        self.0.entry(LineKey { size, remote, collective, served, decided }).or_default().add(sum);
     }
 
     /// Whether there were no calls.
@@ -34,24 +34,24 @@ impl Report {
     }
 
     /// Returns the lines by communicator size and collective, those that took longest first.
-    fn lines(&self) -> Vec<(&Line, Sum)> {
+    fn lines(&self) -> Vec<(&LineKey, Sum)> {
         let mut lines: Vec<_> = self.0.iter().map(|(line, &sum)| (line, sum)).collect();
         lines.sort_by_key(|&(line, Sum { time, calls, .. })| {
-            let Line { size, remote, collective, served, decided } = line;
+            let LineKey { size, remote, collective, served, decided } = line;
             (size + remote, *remote, *size, *collective, Reverse((time, calls)), served, decided)
         });
         lines
     }
 }
 
-const HEADINGS: [(&str, Side); 7] = [
-    ("ranks", Side::Right),
-    ("collective", Side::Left),
-    ("algorithm", Side::Left),
-    ("decided by", Side::Left),
-    ("calls", Side::Right),
-    ("bytes", Side::Right),
-    ("time/ms", Side::Right),
+const HEADINGS: [(&str, Alignment); 7] = [
+    ("ranks", Alignment::Right),
+    ("collective", Alignment::Left),
+    ("algorithm", Alignment::Left),
+    ("decided by", Alignment::Left),
+    ("calls", Alignment::Right),
+    ("bytes", Alignment::Right),
+    ("time/ms", Alignment::Right),
 ];
 
 impl fmt::Display for Report {
@@ -61,8 +61,8 @@ impl fmt::Display for Report {
     }
 }
 
-fn cells((line, sum): (&Line, Sum)) -> [String; HEADINGS.len()] {
-    let Line { size, remote, collective, served, decided } = line;
+fn cells((line, sum): (&LineKey, Sum)) -> [String; HEADINGS.len()] {
+    let LineKey { size, remote, collective, served, decided } = line;
     let ranks = if *remote == 0 { size.to_string() } else { format!("{size}+{remote}") };
     let time = sum.time.map_or("unknown".into(), |time| format!("{:.3}", time.as_secs_f64() * 1e3));
     let (calls, bytes) = (sum.calls.to_string(), sum.bytes.to_string());
@@ -80,7 +80,7 @@ mod tests {
         let mut report = Report::default();
         let mut add =
             |(size, remote), collective, served: &str, decided: &str, bytes, milliseconds: Option<u64>| {
-                let kind = Kind {
+                let kind = CallKind {
                     communicator: "MPI_COMM_WORLD".into(),
                     size,
                     remote,

@@ -19,7 +19,7 @@ pub use builder::Builder;
 pub use layout::Layout;
 pub use line::ParseError;
 pub(crate) use line::{Line, content};
-pub use repeat::{Moduli, Move, Part, Repeat};
+pub use repeat::{Moduli, Move, ProgramPart, Repeat};
 pub use text::{Change, Listing};
 
 /// The most times that a flag can be raised in one schedule.

@@ -47,7 +47,7 @@ pub struct Moduli {
 
 /// A piece of a program.
 #[derive(Clone, Copy, Debug)]
-pub enum Part<'schedule> {
+pub enum ProgramPart<'schedule> {
     /// Steps outside loops.
     Once(&'schedule [Step]),
     Repeat(&'schedule Repeat),
@@ -60,14 +60,14 @@ impl Schedule {
     }
 
     /// Returns the pieces of the program, in their order.
-    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    pub fn parts(&self) -> impl Iterator<Item = ProgramPart<'_>> {
         let mut next = 0;
         let loops = self.repeats.iter().map(|repeat| (repeat.steps.clone(), Some(repeat)));
         let end = self.steps.len()..self.steps.len();
         loops.chain([(end, None)]).flat_map(move |(steps, repeat)| {
             let before = &self.steps[next..steps.start];
             next = steps.end;
-            [Some(Part::Once(before)), repeat.map(Part::Repeat)].into_iter().flatten()
+            [Some(ProgramPart::Once(before)), repeat.map(ProgramPart::Repeat)].into_iter().flatten()
         })
     }
 
@@ -75,8 +75,8 @@ impl Schedule {
     pub(super) fn times(&self) -> impl Iterator<Item = (&Step, usize)> {
         self.parts().flat_map(|part| {
             let (steps, times) = match part {
-                Part::Once(steps) => (steps, 1),
-                Part::Repeat(repeat) => (&self.steps[repeat.steps.clone()], repeat.times as usize),
+                ProgramPart::Once(steps) => (steps, 1),
+                ProgramPart::Repeat(repeat) => (&self.steps[repeat.steps.clone()], repeat.times as usize),
             };
             steps.iter().map(move |step| (step, times))
         })
@@ -103,8 +103,10 @@ impl Schedule {
             return self;
         }
         let steps = self.parts().flat_map(|part| match part {
-            Part::Once(steps) => steps.to_vec(),
-            Part::Repeat(repeat) => (0..repeat.times).flat_map(|time| self.steps_at(repeat, time)).collect(),
+            ProgramPart::Once(steps) => steps.to_vec(),
+            ProgramPart::Repeat(repeat) => {
+                (0..repeat.times).flat_map(|time| self.steps_at(repeat, time)).collect()
+            }
         });
         Schedule { steps: steps.collect(), repeats: Vec::new(), ..self }
     }
@@ -114,8 +116,8 @@ impl Schedule {
         let mut start = 0;
         for part in self.parts() {
             let (steps, times) = match part {
-                Part::Once(steps) => (steps.len(), 1),
-                Part::Repeat(repeat) => (repeat.steps.len(), repeat.times as usize),
+                ProgramPart::Once(steps) => (steps.len(), 1),
+                ProgramPart::Repeat(repeat) => (repeat.steps.len(), repeat.times as usize),
             };
             if position < steps * times {
                 return start + position % steps;

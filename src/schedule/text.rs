@@ -41,7 +41,7 @@
 //! a program makes sense.
 
 use super::line::{Line, ParseError};
-use super::{Buffer, Message, Moduli, Move, Part, Repeat, Run, Schedule, SlotKind, Step};
+use super::{Buffer, Message, Moduli, Move, ProgramPart, Repeat, Run, Schedule, SlotKind, Step};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -55,8 +55,8 @@ impl fmt::Display for Schedule {
         }
         writeln!(formatter)?;
         self.parts().try_for_each(|part| match part {
-            Part::Once(steps) => steps.iter().try_for_each(|step| writeln!(formatter, "{step}")),
-            Part::Repeat(repeat) => {
+            ProgramPart::Once(steps) => steps.iter().try_for_each(|step| writeln!(formatter, "{step}")),
+            ProgramPart::Repeat(repeat) => {
                 writeln!(formatter, "repeat {} times", repeat.times)?;
                 let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
                 steps.into_iter().try_for_each(|(step, by)| {

@@ -44,7 +44,7 @@ fn proved(name: &str, file: ScheduleFile) -> Result<Proved, String> {
 
 /// Returns the message about what is wrong with a file.
 fn told(name: &str, title: &str, disproof: &Disproof) -> String {
-    let line = disproof.places[0].line;
+    let line = disproof.lines[0].line;
     disproof.told(&format!("{name}:{line}"), title, |place| format!("line {}", place.line))
 }
 

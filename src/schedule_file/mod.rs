@@ -29,7 +29,7 @@ mod writing;
 
 pub use head::FIRST_LINE;
 pub use loading::{Loaded, MOST_RANKS_AT_START, certify, files, prove, prove_at_start};
-pub use proof::{Disproof, Place, Proved};
+pub use proof::{Disproof, FaultyLine, Proved};
 pub use writing::{Title, file, file_of, lack};
 
 use crate::algorithms::{Collective, Listed, Root};

@@ -23,13 +23,13 @@ pub struct Disproof {
     /// Whether the fault is in calls in place alone.
     pub in_place: bool,
     pub violation: Violation,
-    /// The faulty steps, or the header of the faulty program. The first place is that of the violation.
-    pub places: Vec<Place>,
+    /// The faulty steps, or the header of the faulty program. The first is that of the violation.
+    pub lines: Vec<FaultyLine>,
 }
 
 /// A line of a file, and what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FaultyLine {
     /// The line's number, from 1.
     pub line: usize,
     /// The rank whose program it is in.
@@ -99,22 +99,22 @@ impl ScheduleFile {
     fn disproof(&self, problem: &Problem, programs: &[Schedule], violation: Violation) -> Box<Disproof> {
         let others = violation.fault.others().into_iter().map(|(rank, step)| (rank, Some(step)));
         let steps = [(violation.rank, violation.step)].into_iter().chain(others);
-        let places = steps.map(|(rank, step)| self.place(problem, &programs[rank], rank, step)).collect();
+        let lines = steps.map(|(rank, step)| self.line(problem, &programs[rank], rank, step)).collect();
         let root = self.listed.collective.is_rooted().then_some(problem.root);
         let (size, in_place) = (problem.size, problem.in_place);
-        Box::new(Disproof { size, root, in_place, violation, places })
+        Box::new(Disproof { size, root, in_place, violation, lines })
     }
 
     /// Returns where a step is. A program for another root or for a call in place may have other steps: then
     /// returns the header of the program.
-    fn place(&self, problem: &Problem, program: &Schedule, rank: usize, step: Option<usize>) -> Place {
+    fn line(&self, problem: &Problem, program: &Schedule, rank: usize, step: Option<usize>) -> FaultyLine {
         let origin = self.listed.origin(problem, rank);
         let listed = &self.listed.programs[&problem.size][origin];
         let lines = &self.lines[&problem.size][origin];
         let step = step.filter(|_| program.length() == listed.length());
-        let Some(step) = step else { return Place { line: lines.header, rank, step: None } };
+        let Some(step) = step else { return FaultyLine { line: lines.header, rank, step: None } };
         let text = program.clone().unrolled().steps[step].to_string();
-        Place { line: lines.steps[listed.origin(step)], rank, step: Some((step, text)) }
+        FaultyLine { line: lines.steps[listed.origin(step)], rank, step: Some((step, text)) }
     }
 }
 
@@ -161,15 +161,15 @@ impl Proved {
 impl Disproof {
     /// Returns what is wrong with the algorithm `title`, in lines. The first line begins with `begin`, the
     /// others with what `at` returns for their places.
-    pub fn told(&self, begin: &str, title: &str, at: impl Fn(&Place) -> String) -> String {
-        let Disproof { size, root, in_place, violation, places } = self;
+    pub fn told(&self, begin: &str, title: &str, at: impl Fn(&FaultyLine) -> String) -> String {
+        let Disproof { size, root, in_place, violation, lines } = self;
         let root = root.map_or(String::new(), |root| format!(", root {root}"));
         let in_place = if *in_place { ", in place" } else { "" };
-        let place = |place: &Place| match &place.step {
-            Some((step, text)) => format!("\n  {} (rank {}, step {step}): {text}", at(place), place.rank),
-            None => format!("\n  {}: the program of rank {}", at(place), place.rank),
+        let told = |line: &FaultyLine| match &line.step {
+            Some((step, text)) => format!("\n  {} (rank {}, step {step}): {text}", at(line), line.rank),
+            None => format!("\n  {}: the program of rank {}", at(line), line.rank),
         };
-        let places: String = places.iter().map(place).collect();
-        format!("{begin}: {title} on {size} ranks{root}{in_place}: {violation}{places}")
+        let lines: String = lines.iter().map(told).collect();
+        format!("{begin}: {title} on {size} ranks{root}{in_place}: {violation}{lines}")
     }
 }

@@ -40,7 +40,7 @@ fn proved(text: &str) -> Result<usize, Box<Disproof>> {
 /// Returns the line and the message of the first disproof.
 fn disproof(text: &str) -> (usize, String) {
     let disproof = proved(text).unwrap_err();
-    (disproof.places[0].line, disproof.violation.to_string())
+    (disproof.lines[0].line, disproof.violation.to_string())
 }
 
 #[test]
@@ -151,8 +151,8 @@ wait 0
     assert_eq!(disproof(text), (12, "rank 1, step 2: post 1 is never waited for".into()));
     let text = text.replace("1: receive from 0 into scratch[0]\n", "");
     let disproof = proved(&text).unwrap_err();
-    let place = Place { line: 6, rank: 0, step: Some((2, "1: send to 1 from recv[0]".into())) };
-    assert_eq!(disproof.places, [place]);
+    let place = FaultyLine { line: 6, rank: 0, step: Some((2, "1: send to 1 from recv[0]".into())) };
+    assert_eq!(disproof.lines, [place]);
     let told = disproof.told("here", "bcast my_loop", |place| format!("line {}", place.line));
     assert!(told.starts_with("here: bcast my_loop on 2 ranks, root 0: rank 0, step 2: "), "{told}");
     assert!(told.ends_with("\n  line 6 (rank 0, step 2): 1: send to 1 from recv[0]"), "{told}");
@@ -176,7 +176,7 @@ wait 0
 wait 1
 ";
     let disproof = proved(text).unwrap_err();
-    let lines: Vec<usize> = disproof.places.iter().map(|place| place.line).collect();
+    let lines: Vec<usize> = disproof.lines.iter().map(|line| line.line).collect();
     assert_eq!(lines, [6, 11], "{}", disproof.violation);
 }
 

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 
 /// A choice, and the rule that made it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
+pub struct RuledChoice {
     pub choice: Choice,
     /// The place of the rule; `None` if no rule matches.
     pub origin: Option<Origin>,
@@ -18,15 +18,15 @@ pub struct Decision {
 
 /// A range of bytes in which one rule decides.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct DecidedBytes {
     /// By the collective's [`super::Measure`]. If the calls have no measure, one piece has all numbers.
     pub bytes: RangeInclusive<usize>,
-    pub decision: Decision,
+    pub decision: RuledChoice,
 }
 
-impl From<Option<&Rule>> for Decision {
-    fn from(rule: Option<&Rule>) -> Decision {
-        Decision {
+impl From<Option<&Rule>> for RuledChoice {
+    fn from(rule: Option<&Rule>) -> RuledChoice {
+        RuledChoice {
             choice: rule.map_or(Choice::Below, |rule| rule.choice),
             origin: rule.map(|rule| rule.origin.clone()),
         }
@@ -35,23 +35,23 @@ impl From<Option<&Rule>> for Decision {
 
 impl Rules {
     /// Returns the decisions for calls that differ from `call` only in their bytes, by ascending bytes.
-    pub fn decisions(&self, call: &Call) -> Vec<Piece> {
+    pub fn decisions(&self, call: &Call) -> Vec<DecidedBytes> {
         self.for_communicator(call.collective, call.size, call.groups()).decisions(call)
     }
 }
 
 impl Table {
     /// Like [`Rules::decisions`], on the table's communicator.
-    pub(super) fn decisions(&self, call: &Call) -> Vec<Piece> {
+    pub(super) fn decisions(&self, call: &Call) -> Vec<DecidedBytes> {
         let starts = if call.is_measured() { self.changes(call) } else { BTreeSet::from([0]) };
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<DecidedBytes> = Vec::new();
         for start in starts {
-            let decision = Decision::from(self.rule(&Call { bytes: start, ..*call }));
+            let decision = RuledChoice::from(self.rule(&Call { bytes: start, ..*call }));
             match pieces.last_mut() {
                 Some(last) if last.decision == decision => {}
                 last => {
                     last.into_iter().for_each(|last| last.bytes = *last.bytes.start()..=start - 1);
-                    pieces.push(Piece { bytes: start..=usize::MAX, decision });
+                    pieces.push(DecidedBytes { bytes: start..=usize::MAX, decision });
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Finds the calls for which two sets of rules decide differently.
 
 use super::condition::{Condition, Property, Quantity};
-use super::decisions::{Decision, Piece};
+use super::decisions::{DecidedBytes, RuledChoice};
 use super::{Call, Neighbourhood, Rules};
 use crate::algorithms::{Algorithm, Collective, Cut};
 use std::collections::BTreeSet;
@@ -16,9 +16,9 @@ pub struct Difference {
     /// All numbers, if the calls have no measure of bytes.
     pub bytes: RangeInclusive<usize>,
     /// The first set's decision. The rule's place is the one for the fewest ranks.
-    pub one: Decision,
+    pub one: RuledChoice,
     /// The second set's decision.
-    pub other: Decision,
+    pub other: RuledChoice,
 }
 
 impl Rules {
@@ -46,10 +46,10 @@ impl Rules {
     }
 }
 
-type Differing = (RangeInclusive<usize>, Decision, Decision);
+type Differing = (RangeInclusive<usize>, RuledChoice, RuledChoice);
 
 /// Returns the ranges of bytes in which the choices differ.
-fn differing(ones: &[Piece], others: &[Piece]) -> Vec<Differing> {
+fn differing(ones: &[DecidedBytes], others: &[DecidedBytes]) -> Vec<Differing> {
     let mut found = Vec::new();
     let (mut ones, mut others) = (ones.iter().peekable(), others.iter().peekable());
     while let (Some(one), Some(other)) = (ones.peek(), others.peek()) {

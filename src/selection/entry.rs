@@ -29,12 +29,12 @@ pub struct Entry {
     pub place: Range<usize>,
     /// Keys and values in the order of the text.
     pub items: Vec<Item>,
-    pub standing: Standing,
+    pub provenance: Provenance,
 }
 
 /// The origin of a rule. It decides what happens if the rule never decides a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Provenance {
     /// The user wrote the rule. If it never decides, this is a fault.
     Written,
     /// Translated from a rule of another library; keys may repeat. If it never decides, this is noted.

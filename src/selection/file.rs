@@ -15,7 +15,7 @@
 //! segment = "64KiB"
 //! ```
 
-use super::entry::{Entry, Item, Standing, Word, Written};
+use super::entry::{Entry, Item, Provenance, Word, Written};
 use super::error::{Fault, shortened};
 use super::nearest::unknown;
 use crate::algorithms::Collective;
@@ -91,7 +91,7 @@ impl Reader<'_> {
         };
         let mut items: Vec<Item> = table.iter().filter_map(|(key, value)| self.item(key, value)).collect();
         items.sort_by_key(|item| item.key.place.start);
-        Some(Entry { place: rule.span(), items, standing: Standing::Written })
+        Some(Entry { place: rule.span(), items, provenance: Provenance::Written })
     }
 
     fn item(&mut self, key: &Spanned<impl AsRef<str>>, value: &Value) -> Option<Item> {

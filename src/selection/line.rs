@@ -3,7 +3,7 @@
 //! Conditions come before the arrow, the algorithm and its parameters behind it. Semicolons separate rules. A
 //! condition without a value asks for `true`. Values with spaces or semicolons need single or double quotes.
 
-use super::entry::{ALGORITHM, Entry, Item, Standing, Word};
+use super::entry::{ALGORITHM, Entry, Item, Provenance, Word};
 use super::error::Fault;
 use super::reading::is_condition;
 use std::ops::Range;
@@ -31,7 +31,7 @@ fn entry(text: &str, tokens: &[Range<usize>], faults: &mut Vec<Fault>) -> Option
     let mut items = side(text, &tokens[..arrow], true, faults);
     items.push(algorithm);
     items.extend(side(text, &tokens[arrow + 2..], false, faults));
-    Some(Entry { place, items, standing: Standing::Written })
+    Some(Entry { place, items, provenance: Provenance::Written })
 }
 
 /// Reads the conditions before the arrow, or the parameters behind the algorithm. Items that belong to the

@@ -36,7 +36,7 @@ pub use crate::text::{
 };
 pub use call::{Call, Neighbourhood};
 pub use choice::Choice;
-pub use decisions::{Decision, Piece};
+pub use decisions::{DecidedBytes, RuledChoice};
 pub use differences::Difference;
 pub use explain::{Explanation, Verdict};
 pub use foreign::Format;
@@ -49,7 +49,7 @@ pub use writing::Conversion;
 
 use crate::algorithms::Collective;
 use crate::text::content::{check_length, refusal, text};
-use crate::text::error::{self, Fault, Source};
+use crate::text::error::{self, Fault, SourceText};
 use condition::{Condition, Quantity};
 use entry::Written;
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ impl Rules {
         read: impl Fn(&str, &mut Vec<Fault>) -> Written,
     ) -> Result<Rules, RuleErrors> {
         check_length(name, text)?;
-        let source = Source::new(name, text);
+        let source = SourceText::new(name, text);
         let mut faults = Vec::new();
         let Written { priority, lists, mut notes, is_commented } = read(text, &mut faults);
         let is_empty = priority.is_none()

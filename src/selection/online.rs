@@ -107,7 +107,7 @@ pub struct Settled {
 
 /// What the next call must do. A choice of `None` stands for the choice of the rules.
 #[derive(Debug)]
-pub enum Turn {
+pub enum NextCall {
     /// The ranks must first combine their times.
     Gather,
     /// This choice serves the call, and the next calls as long as [`Counter::passes`] returns true.
@@ -161,10 +161,10 @@ impl Online {
 
     /// Returns what the next call of a kind must do. `usual` is the choice of the rules, and `others` returns
     /// choices that may be faster. Does not count the call.
-    pub fn turn(&mut self, kind: &Call, usual: Choice, others: impl FnOnce() -> Vec<Choice>) -> Turn {
+    pub fn turn(&mut self, kind: &Call, usual: Choice, others: impl FnOnce() -> Vec<Choice>) -> NextCall {
         if !self.kinds.contains_key(kind) {
             if self.kinds.len() == MOST_KINDS {
-                return Turn::Usual;
+                return NextCall::Usual;
             }
             self.kinds.insert(*kind, Trial::new(usual, others(), self.first));
         }
@@ -238,16 +238,16 @@ impl Trial {
         (candidate > 0).then(|| self.candidates[candidate].choice)
     }
 
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> NextCall {
         let number = self.counter.calls.load(Relaxed) + 1;
         let serving = self.other(self.serving);
         let Some(Round { turns, .. }) = &self.round else {
-            return Turn::Serve(serving, self.until(u64::MAX));
+            return NextCall::Serve(serving, self.until(u64::MAX));
         };
         match turns.iter().find(|(turn, _)| *turn >= number) {
-            None => Turn::Gather,
-            Some(&(turn, candidate)) if turn == number => Turn::Try(self.other(candidate)),
-            Some(&(turn, _)) => Turn::Serve(serving, self.until(turn)),
+            None => NextCall::Gather,
+            Some(&(turn, candidate)) if turn == number => NextCall::Try(self.other(candidate)),
+            Some(&(turn, _)) => NextCall::Serve(serving, self.until(turn)),
         }
     }
 
@@ -385,21 +385,21 @@ mod tests {
             let choice = loop {
                 let others = || vec![use_of("recursive_doubling"), use_of("rabenseifner")];
                 match online.turn(&call(), use_of("ring"), others) {
-                    Turn::Gather => {
+                    NextCall::Gather => {
                         let times = online.times(&call());
                         settled = online.go_on(&call(), &times).or(settled);
                     }
-                    Turn::Serve(choice, counter) => {
+                    NextCall::Serve(choice, counter) => {
                         let choice = choice.unwrap_or(use_of("ring"));
                         remembered = Some((choice, counter));
                         break choice;
                     }
-                    Turn::Try(choice) => {
+                    NextCall::Try(choice) => {
                         let choice = choice.unwrap_or(use_of("ring"));
                         online.note(&call(), time(choice));
                         break choice;
                     }
-                    Turn::Usual => break use_of("ring"),
+                    NextCall::Usual => break use_of("ring"),
                 }
             };
             online.count(&call());

@@ -2,8 +2,8 @@
 
 use super::condition::{Condition, Property, Quantity, objection};
 use super::domain::{self, Contradiction, Domain};
-use super::entry::{ALGORITHM, BELOW, Entry, Item, Standing, Word};
-use super::error::{Fault, Source};
+use super::entry::{ALGORITHM, BELOW, Entry, Item, Provenance, Word};
+use super::error::{Fault, SourceText};
 use super::expression::Expression;
 use super::nearest::unknown;
 use super::quantity::{bytes, number, range};
@@ -16,11 +16,11 @@ use std::ops::Range;
 pub const MOST_RULES: usize = 1000;
 
 /// Returns the rules of a collective. Rules that cannot be read are left out and reported. Rules that never
-/// decide are left out too; the entry's [`Standing`] decides whether they are faults or noted.
+/// decide are left out too; the entry's [`Provenance`] decides whether they are faults or noted.
 pub fn rules(
     collective: Collective,
     entries: &[Entry],
-    source: &Source,
+    source: &SourceText,
     faults: &mut Vec<Fault>,
     notes: &mut Vec<Fault>,
 ) -> Vec<Rule> {
@@ -32,10 +32,10 @@ pub fn rules(
     let mut earlier: Vec<(Rule, Domain)> = Vec::with_capacity(entries.len());
     for entry in entries {
         let Some(rule) = Reader { collective, entry, source, faults }.rule() else { continue };
-        let mut never_decides = |place, message| match entry.standing {
-            Standing::Written => faults.push(Fault { place, message }),
-            Standing::Translated => notes.push(Fault { place, message }),
-            Standing::Implied => {}
+        let mut never_decides = |place, message| match entry.provenance {
+            Provenance::Written => faults.push(Fault { place, message }),
+            Provenance::Translated => notes.push(Fault { place, message }),
+            Provenance::Implied => {}
         };
         let domain = match Domain::of(collective, &rule.conditions, rule.choice) {
             Ok(domain) => domain,
@@ -58,7 +58,7 @@ pub fn rules(
 struct Reader<'reader> {
     collective: Collective,
     entry: &'reader Entry,
-    source: &'reader Source<'reader>,
+    source: &'reader SourceText<'reader>,
     faults: &'reader mut Vec<Fault>,
 }
 
@@ -84,7 +84,7 @@ impl Reader<'_> {
             self.entry.items.iter().filter_map(|item| Some((self.key(item)?, item))).collect();
         for (position, (key, item)) in items.iter().enumerate() {
             let is_repeated = items[..position].iter().any(|(earlier, _)| earlier.name() == key.name());
-            if is_repeated && self.entry.standing == Standing::Written {
+            if is_repeated && self.entry.provenance == Provenance::Written {
                 self.fault::<()>(&item.key.place, format!("`{}` stands twice in this rule", key.name()));
             }
         }
@@ -203,7 +203,7 @@ impl Reader<'_> {
         let value = self.only_value(item)?;
         let most_ranks = domain::most_ranks(conditions);
         // Other libraries reduce a radix that is too large, so translated rules may have one.
-        let bound = if self.entry.standing == Standing::Written { most_ranks } else { usize::MAX };
+        let bound = if self.entry.provenance == Provenance::Written { most_ranks } else { usize::MAX };
         match setting(parameter, &value.text, bound) {
             Ok(Some(radix)) if parameter == Parameter::Radix => Some(Some(radix.min(most_ranks.max(2)))),
             Ok(setting) => Some(setting),

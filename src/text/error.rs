@@ -80,7 +80,7 @@ pub struct Fault {
 }
 
 /// A text and its lines.
-pub struct Source<'text> {
+pub struct SourceText<'text> {
     file: Arc<str>,
     text: &'text str,
     /// The byte at which each line starts.
@@ -90,10 +90,10 @@ pub struct Source<'text> {
 /// The most characters of an offending text that messages show.
 const MOST_SHOWN: usize = 60;
 
-impl<'text> Source<'text> {
+impl<'text> SourceText<'text> {
     pub fn new(file: &str, text: &'text str) -> Self {
         let lines = [0].into_iter().chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
-        Source { file: file.into(), text, lines }
+        SourceText { file: file.into(), text, lines }
     }
 
     /// Returns the place of a byte.
@@ -101,7 +101,7 @@ impl<'text> Source<'text> {
         self.origin_after(0, 1, byte)
     }
 
-    /// As [`Source::origin`], given the column of an earlier byte: lines may be long and have many faults.
+    /// As [`SourceText::origin`], given the column of an earlier byte: lines may be long and have many faults.
     fn origin_after(&self, earlier: usize, column: usize, byte: usize) -> Origin {
         let line = self.lines.partition_point(|&start| start <= byte);
         let start = self.lines[line - 1];
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn columns_count_characters_from_the_start_of_a_line() {
-        let source = Source::new("file", "ab\n\u{e9}\u{e9} cd\ne\u{e9}");
+        let source = SourceText::new("file", "ab\n\u{e9}\u{e9} cd\ne\u{e9}");
         let fault = |place| Fault { place, message: String::new() };
         // In the order of the text, not of the faults. A place within a character becomes that character's.
         let errors = source.errors([13..14, 0..1, 8..10, 9..10, 3..5, 14..14, 12..12].map(fault).into());

@@ -9,6 +9,6 @@ pub mod nearest;
 pub mod quantity;
 pub(crate) mod tables;
 
-pub use columns::{Side, columns};
+pub use columns::{Alignment, columns};
 pub use content::{LONGEST_TEXT, file_content};
 pub use error::{Note, Origin, TextError, TextErrors};

@@ -14,7 +14,7 @@ mod values;
 pub use values::{Value, ValueNumber, Values};
 
 use crate::algorithms::{Collective, Problem};
-use crate::cost::one_port::{Lockstep, Transfer};
+use crate::cost::one_port::{Lockstep, ReadyMessage};
 use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
 use crate::verify::{self, Violation};
 use memory::BlockContents;
@@ -111,7 +111,7 @@ impl Trace {
         let mut steps = Vec::new();
         for beat in lockstep.by_ref() {
             steps.extend(memory.work(schedules, &beat));
-            let travels = beat.messages.iter().map(|transfer| Travel::of(&messages, transfer)).collect();
+            let travels = beat.messages.iter().map(|ready| Travel::of(&messages, ready)).collect();
             steps.extend(memory.travel(travels));
         }
         Ok(Trace { values: memory.into_values(), given, steps, has_ended: lockstep.has_ended() })
@@ -130,8 +130,8 @@ fn posted(schedule: &Schedule) -> Vec<&Message> {
 }
 
 impl Travel {
-    fn of(messages: &[Vec<&Message>], transfer: &Transfer) -> Travel {
-        let &Transfer { source, target, send, receive, .. } = transfer;
+    fn of(messages: &[Vec<&Message>], ready: &ReadyMessage) -> Travel {
+        let &ReadyMessage { source, target, send, receive, .. } = ready;
         let message = |rank: usize, post: Post| messages[rank][post as usize].clone();
         Travel { source, target, from: message(source, send), into: message(target, receive) }
     }

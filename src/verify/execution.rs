@@ -5,7 +5,7 @@
 
 use super::clock::{Clock, Moment};
 use super::matching::{Ends, Matching};
-use super::memory::{Memory, single_blocks};
+use super::memory::{RankMemory, single_blocks};
 use super::program::check_fit;
 use super::slots::{Content, Slots};
 use super::values::{Function, Value, Values};
@@ -20,7 +20,7 @@ pub struct Outcome {
     /// How many blocks a buffer is cut into, at most.
     pub blocks: usize,
     /// The memory of each rank.
-    pub memories: Vec<Memory>,
+    pub memories: Vec<RankMemory>,
     /// What the memories' values mean.
     pub values: Values,
     /// In a barrier or with slots, what each rank has heard of, directly or through others.
@@ -50,7 +50,7 @@ pub fn run(
     let slots = schedules[0].slots;
     let is_timed = collective == Collective::Barrier || slots > 0;
     let start = |schedule: &Schedule| {
-        let mut memory = Memory::new(blocks, schedule.scratch_blocks());
+        let mut memory = RankMemory::new(blocks, schedule.scratch_blocks());
         if let Some((buffer, input)) = collective.input(problem, schedule.rank, blocks) {
             let values = input.clone().map(|block| values.input(schedule.rank, block));
             memory.fill(buffer, input.start, values);
@@ -85,7 +85,7 @@ struct Execution<'a> {
 
 /// The state of one rank.
 struct Process {
-    memory: Memory,
+    memory: RankMemory,
     /// The next step.
     step: usize,
     /// How many posts the rank has made: all those with lower numbers.

@@ -5,7 +5,7 @@ use super::violation::Fault;
 use crate::schedule::{Buffer, Message, Post, Run};
 
 /// The blocks of all buffers of one rank.
-pub struct Memory {
+pub struct RankMemory {
     buffers: [Blocks; Buffer::PRIVATE.len()],
 }
 
@@ -42,11 +42,11 @@ impl Blocks {
     }
 }
 
-impl Memory {
+impl RankMemory {
     /// Returns memory with `blocks` blocks in the send and in the receive buffer and `scratch` in scratch,
     /// all undefined.
     pub fn new(blocks: usize, scratch: usize) -> Self {
-        Memory { buffers: [blocks, blocks, scratch].map(Blocks::new) }
+        RankMemory { buffers: [blocks, blocks, scratch].map(Blocks::new) }
     }
 
     /// Defines the blocks of a buffer from block `first` on.
@@ -71,7 +71,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads the blocks of a message, which must not be written until [`Memory::end_send`].
+    /// Reads the blocks of a message, which must not be written until [`RankMemory::end_send`].
     pub fn begin_send(&mut self, message: &Message) -> Result<Vec<Value>, Fault> {
         let mut values = Vec::with_capacity(message.blocks());
         for run in message_blocks(message) {
@@ -88,7 +88,7 @@ impl Memory {
         }
     }
 
-    /// Gives the blocks of a message to a receive until [`Memory::end_receive`].
+    /// Gives the blocks of a message to a receive until [`RankMemory::end_receive`].
     pub fn begin_receive(&mut self, post: Post, message: &Message) -> Result<(), Fault> {
         for run in message_blocks(message) {
             if self.block(run).receive == Some(post) {

@@ -4,7 +4,7 @@
 //! it, in their order; an element of zero bits is the empty list.
 
 use crate::algorithms::{Algorithm, Area, Collective, Cut, Problem};
-use crate::engine::mock_up::{BoundCall, Deed, Deeds, Lengths, Side, Span};
+use crate::engine::mock_up::{AreaSpan, BoundBuffer, BoundCall, Deed, Deeds, Lengths};
 use std::ops::Range;
 
 /// A rank and the number of an element of its input.
@@ -46,7 +46,7 @@ impl Areas {
     }
 }
 
-fn range(span: &Span) -> Range<usize> {
+fn range(span: &AreaSpan) -> Range<usize> {
     span.first..span.first + span.elements
 }
 
@@ -70,15 +70,15 @@ pub fn verify_calls(algorithm: &Algorithm, problem: &Problem, elements: usize) -
 /// Returns the deeds with the caller's elements counted in units as well.
 fn in_units(deeds: Deeds, units: usize) -> Deeds {
     let of = |area: Area| if matches!(area, Area::Send | Area::Recv) { units } else { 1 };
-    let span = |span: Span| Span {
+    let span = |span: AreaSpan| AreaSpan {
         first: of(span.area) * span.first,
         elements: of(span.area) * span.elements,
         ..span
     };
-    let side = |side: Side| {
+    let side = |side: BoundBuffer| {
         let unit = of(side.area);
         let scaled = |numbers: Vec<usize>| numbers.into_iter().map(|number| unit * number).collect();
-        Side {
+        BoundBuffer {
             first: unit * side.first,
             elements: unit * side.elements,
             count: unit * side.count,
@@ -288,7 +288,7 @@ impl Called<'_> {
         self.memories[rank].read(area, range).map_err(of_rank)
     }
 
-    fn refuse_overlap(&self, rank: usize, send: &Side, recv: &Side) -> Result<(), String> {
+    fn refuse_overlap(&self, rank: usize, send: &BoundBuffer, recv: &BoundBuffer) -> Result<(), String> {
         let is_shared = self.memories[rank].is_shared;
         let own_area = |area| if is_shared && area == Area::Recv { Area::Send } else { area };
         let overlap = own_area(send.area) == own_area(recv.area)
@@ -315,7 +315,7 @@ impl Called<'_> {
         inputs[from][first..first + count].to_vec()
     }
 
-    fn deliver(&mut self, rank: usize, recv: &Side, blocks: Vec<Vec<Value>>) -> Result<(), String> {
+    fn deliver(&mut self, rank: usize, recv: &BoundBuffer, blocks: Vec<Vec<Value>>) -> Result<(), String> {
         for (number, block) in blocks.into_iter().enumerate() {
             let (first, count) = match &recv.varying {
                 Some((counts, displacements)) => (displacements[number], counts[number]),

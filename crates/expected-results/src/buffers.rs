@@ -8,7 +8,7 @@ use crate::arithmetic::Arithmetic;
 use crate::contents::Contents;
 use crate::image::{Comparison, Datatype, Elements, Image, Placement};
 use crate::random::combine;
-use crate::storage::Memory;
+use crate::storage::OtherMemory;
 
 use Collective::*;
 
@@ -17,7 +17,7 @@ const RECEIVED: u8 = 0xc3;
 
 /// A rank's place in a communicator. The ranks of both groups of an inter-communicator are numbered together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Membership {
     /// The rank within its group.
     pub rank: usize,
     pub size: usize,
@@ -27,10 +27,10 @@ pub struct Place {
     pub others: Option<Range<usize>>,
 }
 
-impl Place {
+impl Membership {
     /// The place of a rank in an intra-communicator of `size` ranks.
-    pub fn in_group(rank: usize, size: usize) -> Place {
-        Place { rank, size, first: 0, others: None }
+    pub fn in_group(rank: usize, size: usize) -> Membership {
+        Membership { rank, size, first: 0, others: None }
     }
 
     /// This rank's number among the ranks of both groups.
@@ -111,9 +111,9 @@ impl<D: Datatype + Clone> Arguments<D> {
         self.in_place && (is_root || !self.collective.is_rooted())
     }
 
-    fn contents(&self, place: &Place, graph: &Graph) -> Contents {
+    fn contents(&self, membership: &Membership, graph: &Graph) -> Contents {
         let values = |blocks: &[Elements<D>]| blocks.iter().map(Elements::values).sum::<usize>();
-        let (rank, is_root) = (place.rank, place.number() == self.root);
+        let (rank, is_root) = (membership.rank, membership.number() == self.root);
         let part = match self.collective {
             ReduceScatter | ReduceScatterBlock => values(&self.send[..rank])..values(&self.send[..=rank]),
             _ => 0..0,
@@ -121,10 +121,10 @@ impl<D: Datatype + Clone> Arguments<D> {
         Contents {
             collective: self.collective,
             arithmetic: self.arithmetic,
-            rank: place.number(),
-            partners: place.partners(),
+            rank: membership.number(),
+            partners: membership.partners(),
             root: self.root,
-            takes_part: !self.collective.is_rooted() || place.takes_part(self.root),
+            takes_part: !self.collective.is_rooted() || membership.takes_part(self.root),
             in_place: self.is_in_place(is_root),
             part,
             origins: graph.origins(rank),
@@ -142,10 +142,10 @@ struct Has {
 impl Has {
     /// A rank that takes no part in a call on an inter-communicator has all buffers, and the call must not
     /// touch them. Open MPI looks at their counts, although MPI says that it does not.
-    fn of(place: &Place, root: usize) -> Self {
-        let is_root = place.number() == root;
-        let takes_part = place.takes_part(root);
-        let is_served = place.partners().contains(&root);
+    fn of(membership: &Membership, root: usize) -> Self {
+        let is_root = membership.number() == root;
+        let takes_part = membership.takes_part(root);
+        let is_served = membership.partners().contains(&root);
         Has { of_root: is_root || !takes_part, of_each: is_served || !takes_part }
     }
 }
@@ -167,14 +167,14 @@ pub struct Buffers<D: Datatype> {
 
 impl<D: Datatype + Clone> Buffers<D> {
     /// Makes the buffers of one rank. The seed determines their contents.
-    pub fn new(arguments: &Arguments<D>, place: &Place, graph: &Graph, seed: u64) -> Self {
+    pub fn new(arguments: &Arguments<D>, membership: &Membership, graph: &Graph, seed: u64) -> Self {
         let has = match arguments.collective.is_rooted() {
-            true => Has::of(place, arguments.root),
+            true => Has::of(membership, arguments.root),
             false => Has { of_root: true, of_each: true },
         };
         let receive = arguments.receive_image(has);
         let mut buffers = Buffers {
-            contents: arguments.contents(place, graph),
+            contents: arguments.contents(membership, graph),
             seed,
             send: arguments.send_image(has),
             sent: None,
@@ -245,7 +245,7 @@ impl<D: Datatype + Clone> Buffers<D> {
         &mut self,
         rank: usize,
         may_move: impl Fn(&Image<D>) -> bool,
-        make: impl Fn(usize) -> Option<Box<dyn Memory>>,
+        make: impl Fn(usize) -> Option<Box<dyn OtherMemory>>,
     ) {
         for (number, image) in [&mut self.send, &mut self.receive].into_iter().enumerate() {
             let is_chosen = !combine(&[self.seed, rank as u64, number as u64]).is_multiple_of(3);

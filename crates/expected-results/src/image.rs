@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use rustcoll::engine::CACHE_LINE;
 
-use crate::layout::{Layout, Scalar, Slot};
-use crate::storage::{Memory, Storage};
+use crate::layout::{BasicValue, Layout, Scalar};
+use crate::storage::{OtherMemory, Storage};
 
 /// Bytes of the guard on either side of a buffer; no call may touch them.
 const GUARD: usize = 64;
@@ -64,7 +64,7 @@ impl<D: Datatype> Elements<D> {
         // A division takes longer than all the rest, so large buffers of single values avoid it.
         let (element, slot) =
             if slots.len() == 1 { (value, 0) } else { (value / slots.len(), value % slots.len()) };
-        let Slot { offset, scalar } = slots[slot];
+        let BasicValue { offset, scalar } = slots[slot];
         (element as isize * extent + offset, scalar)
     }
 
@@ -222,7 +222,7 @@ impl<D: Datatype + Clone> Image<D> {
     }
 
     /// Moves the buffer to the memory that `make` returns for its number of bytes, if `make` returns any.
-    pub fn move_to(&mut self, make: impl FnOnce(usize) -> Option<Box<dyn Memory>>) {
+    pub fn move_to(&mut self, make: impl FnOnce(usize) -> Option<Box<dyn OtherMemory>>) {
         if let Some(mut memory) = make(self.storage.len()) {
             memory.bytes_mut().copy_from_slice(&self.storage);
             self.storage = Storage::Other(memory);

@@ -41,7 +41,7 @@ impl Scalar {
 
 /// One basic value of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct BasicValue {
     /// Distance in bytes from the element's address.
     pub offset: isize,
     pub scalar: Scalar,
@@ -51,7 +51,7 @@ pub struct Slot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The values in the order of sending.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<BasicValue>,
     /// `MPI_Type_get_extent`'s lower bound.
     pub lower_bound: isize,
     /// `MPI_Type_get_extent`'s extent.
@@ -63,7 +63,9 @@ impl Layout {
     pub fn at(&self, displacements: &[isize]) -> Self {
         let slots = displacements
             .iter()
-            .flat_map(|by| self.slots.iter().map(move |slot| Slot { offset: slot.offset + by, ..*slot }))
+            .flat_map(|by| {
+                self.slots.iter().map(move |slot| BasicValue { offset: slot.offset + by, ..*slot })
+            })
             .collect();
         let lowest = displacements.iter().min().unwrap_or(&0);
         let highest = displacements.iter().max().unwrap_or(&0);
@@ -87,7 +89,7 @@ mod tests {
     use super::*;
 
     fn int() -> Layout {
-        Layout { slots: vec![Slot { offset: 0, scalar: Scalar::Int }], lower_bound: 0, extent: 4 }
+        Layout { slots: vec![BasicValue { offset: 0, scalar: Scalar::Int }], lower_bound: 0, extent: 4 }
     }
 
     #[test]

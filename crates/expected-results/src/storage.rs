@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
 
 /// Memory outside the process's own, for example of a device.
-pub trait Memory: Debug {
+pub trait OtherMemory: Debug {
     /// Returns the address to pass to MPI.
     fn address(&self) -> *mut u8;
 
@@ -19,7 +19,7 @@ pub enum Storage {
     /// The process's own memory.
     Host(Vec<u8>),
     /// Memory outside the process's own.
-    Other(Box<dyn Memory>),
+    Other(Box<dyn OtherMemory>),
 }
 
 impl Storage {

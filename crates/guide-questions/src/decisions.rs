@@ -4,7 +4,7 @@ use crate::failure::{Failure, TextPlace};
 use crate::prices::{ChosenParameters, label};
 use crate::problem::{collective, drawn};
 use rustcoll::algorithms::Collective;
-use rustcoll::selection::{BUILT_IN_NAME, BUILT_IN_TEXT, Call, Decision, Note, Rules};
+use rustcoll::selection::{BUILT_IN_NAME, BUILT_IN_TEXT, Call, Note, RuledChoice, Rules};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use ts_rs::TS;
@@ -37,7 +37,7 @@ pub struct Decisions {
     /// The rules that decide somewhere on this map.
     pub regions: Vec<Region>,
     /// For each number of ranks, its pieces in ascending order of bytes.
-    pub columns: Vec<Vec<Piece>>,
+    pub columns: Vec<Vec<DecidedBytes>>,
     /// Notes that a user of these rules should read.
     pub notes: Vec<TextPlace>,
 }
@@ -57,7 +57,7 @@ pub struct Region {
 
 /// A range of bytes in which one rule decides; it ends where the next one begins.
 #[derive(Clone, Debug, Serialize, TS)]
-pub struct Piece {
+pub struct DecidedBytes {
     /// Lower end of the range.
     pub bytes: f64,
     /// Index in [`Decisions::regions`].
@@ -85,10 +85,10 @@ impl DecisionsQuestion {
             None => Cow::Borrowed(Rules::built_in()),
             Some(_) => Cow::Owned(Rules::parse(name, text)?),
         };
-        let mut found: Vec<Decision> = Vec::new();
+        let mut found: Vec<RuledChoice> = Vec::new();
         let columns = self.ranks.iter().map(|&ranks| {
             let pieces = rules.decisions(&self.call(collective, ranks));
-            let piece = |piece: rustcoll::selection::Piece| Piece {
+            let piece = |piece: rustcoll::selection::DecidedBytes| DecidedBytes {
                 bytes: *piece.bytes.start() as f64,
                 region: number(&mut found, piece.decision),
             };
@@ -117,7 +117,7 @@ impl DecisionsQuestion {
 }
 
 /// Returns the index of a decision in `found`. Appends the decision if it is new.
-fn number(found: &mut Vec<Decision>, decision: Decision) -> usize {
+fn number(found: &mut Vec<RuledChoice>, decision: RuledChoice) -> usize {
     let known = found.iter().position(|other| *other == decision);
     known.unwrap_or_else(|| {
         found.push(decision);
@@ -130,7 +130,7 @@ fn place(note: &Note) -> TextPlace {
 }
 
 impl Region {
-    fn of(decision: &Decision) -> Region {
+    fn of(decision: &RuledChoice) -> Region {
         let algorithm = decision.choice.algorithm().map(|algorithm| algorithm.name);
         Region {
             label: label(algorithm.unwrap_or("below"), decision.choice.parameters()),

@@ -14,7 +14,7 @@ mod shape;
 pub use contestant::Contestant;
 pub use form::Form;
 pub use heat::Heat;
-pub use line::{Cause, Fault, Job, Line, Measurement, Reference, Trial};
+pub use line::{Cause, Fault, Job, Measurement, OutputLine, Reference, Trial};
 pub use operation::Operation;
 pub use series::Series;
 pub use shape::Shape;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A line of the output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-pub enum Line {
+pub enum OutputLine {
     /// The first line.
     Job(Job),
     /// A contestant is about to make its first call in one cell.
@@ -107,13 +107,13 @@ pub enum Cause {
     Late,
 }
 
-impl Line {
+impl OutputLine {
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("texts and numbers can be written")
     }
 
     /// Reads a line; `None` if it is not one of these lines.
-    pub fn from_json(text: &str) -> Option<Line> {
+    pub fn from_json(text: &str) -> Option<OutputLine> {
         serde_json::from_str(text).ok()
     }
 }
@@ -131,9 +131,9 @@ mod tests {
             message: "a \"wrong\"\nresult".into(),
             cause: Cause::NotEligible,
         };
-        let line = Line::Fault(fault);
+        let line = OutputLine::Fault(fault);
         assert!(!line.to_json().contains('\n'));
-        assert_eq!(Line::from_json(&line.to_json()), Some(line));
-        assert_eq!(Line::from_json("h1: something else"), None);
+        assert_eq!(OutputLine::from_json(&line.to_json()), Some(line));
+        assert_eq!(OutputLine::from_json("h1: something else"), None);
     }
 }

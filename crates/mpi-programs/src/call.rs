@@ -9,7 +9,7 @@ use rustcoll::algorithms::{Algorithm, Collective};
 
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
-use crate::device::Memory;
+use crate::device::DeviceMemory;
 use crate::environment::{Error, check};
 use crate::image::Image;
 use crate::invocation::{Form, Invocation};
@@ -34,7 +34,7 @@ impl Call {
     pub fn new(communicator: &Communicator, arguments: &Arguments, seed: u64) -> Result<Self, Error> {
         let graph = &communicator.topology().graph;
         Ok(Call {
-            buffers: Buffers::new(arguments, communicator.place(), graph, seed),
+            buffers: Buffers::new(arguments, communicator.membership(), graph, seed),
             operator: arguments.arithmetic.map(Operator::new).transpose()?,
             // SAFETY: reads a constant.
             request: unsafe { mpi_sys::RSMPI_REQUEST_NULL },
@@ -45,7 +45,8 @@ impl Call {
     /// gaps stay.
     pub fn move_to_device(mut self, rank: usize, only_plain: bool) -> Self {
         let may_move = |image: &Image| image.is_plain() || !only_plain;
-        let make = |bytes| Memory::new(bytes).map(|memory| Box::new(memory) as Box<dyn storage::Memory>);
+        let make =
+            |bytes| DeviceMemory::new(bytes).map(|memory| Box::new(memory) as Box<dyn storage::OtherMemory>);
         self.buffers.move_some(rank, may_move, make);
         self
     }

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_int};
 use std::ops::Range;
 use std::time::Duration;
 
-use expected_results::buffers::Place;
+use expected_results::buffers::Membership;
 use mpi_sys::MPI_Comm;
 use rustcoll::algorithms::{Dimension, Edge, Graph};
 
@@ -25,7 +25,7 @@ pub const LONGEST_INFO_VALUE: usize = mpi_sys::MPI_MAX_INFO_VAL as usize - 1;
 pub struct Communicator {
     handle: MPI_Comm,
     predefined: bool,
-    place: Place,
+    membership: Membership,
     topology: Topology,
 }
 
@@ -50,8 +50,8 @@ impl Communicator {
             check(mpi_sys::MPI_Comm_rank(handle, &mut rank))?;
             check(mpi_sys::MPI_Comm_size(handle, &mut size))?;
         }
-        let place = Place::in_group(rank as usize, size as usize);
-        Ok(Communicator { handle, predefined, place, topology: Topology::default() })
+        let membership = Membership::in_group(rank as usize, size as usize);
+        Ok(Communicator { handle, predefined, membership, topology: Topology::default() })
     }
 
     /// Notes the communicator's topology.
@@ -66,16 +66,16 @@ impl Communicator {
 
     /// Returns this process's rank in its group.
     pub fn rank(&self) -> usize {
-        self.place.rank
+        self.membership.rank
     }
 
     /// Returns the number of ranks in the group.
     pub fn size(&self) -> usize {
-        self.place.size
+        self.membership.size
     }
 
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn membership(&self) -> &Membership {
+        &self.membership
     }
 
     pub fn topology(&self) -> &Topology {
@@ -139,21 +139,21 @@ impl Communicator {
 
     /// Returns the number of a rank of this group. Numbers count through both groups of an inter-communicator.
     pub fn number(&self, rank: usize) -> usize {
-        self.place.first + rank
+        self.membership.first + rank
     }
 
     /// Returns the numbers of the ranks with which this rank exchanges data: those of the other group, if there is
     /// one.
     pub fn partners(&self) -> Range<usize> {
-        self.place.partners()
+        self.membership.partners()
     }
 
     /// Returns the root argument of this rank's call if the rank with number `root` is the root.
     pub(crate) fn root_argument(&self, root: usize) -> c_int {
-        match &self.place.others {
+        match &self.membership.others {
             None => root as c_int,
             Some(others) if others.contains(&root) => (root - others.start) as c_int,
-            Some(_) if root == self.place.number() => handles::ROOT,
+            Some(_) if root == self.membership.number() => handles::ROOT,
             // SAFETY: reads a constant.
             Some(_) => unsafe { mpi_sys::RSMPI_PROC_NULL },
         }
@@ -173,8 +173,8 @@ impl Communicator {
             unsafe { mpi_sys::MPI_Intercomm_create(group.handle, 0, self.handle, leader as c_int, TAG, new) }
         })?;
         let mut parted = made.expect("both groups have ranks");
-        parted.place.first = if is_first { 0 } else { at };
-        parted.place.others = Some(if is_first { at..self.size() } else { 0..at });
+        parted.membership.first = if is_first { 0 } else { at };
+        parted.membership.others = Some(if is_first { at..self.size() } else { 0..at });
         Ok(parted)
     }
 
@@ -199,7 +199,7 @@ impl Communicator {
         // SAFETY: the info is not used any more.
         check(unsafe { mpi_sys::MPI_Info_free(&mut info) })?;
         let mut made = made?.expect("a duplicate is never null").of(&self.topology);
-        made.place = self.place.clone();
+        made.membership = self.membership.clone();
         Ok(made)
     }
 

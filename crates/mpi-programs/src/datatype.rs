@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
 
 use expected_results::image;
-use expected_results::layout::{Layout, Scalar, Slot};
+use expected_results::layout::{BasicValue, Layout, Scalar};
 use mpi_sys::{MPI_Aint, MPI_Datatype};
 
 use crate::environment::{Error, check};
@@ -47,7 +47,7 @@ impl Datatype {
     }
 
     fn predefined(handle: MPI_Datatype, slots: &[(isize, Scalar)], extent: isize) -> Self {
-        let slots = slots.iter().map(|&(offset, scalar)| Slot { offset, scalar }).collect();
+        let slots = slots.iter().map(|&(offset, scalar)| BasicValue { offset, scalar }).collect();
         Self::new(handle, Layout { slots, lower_bound: 0, extent }, true)
     }
 

@@ -12,7 +12,7 @@ type Free = unsafe extern "C" fn(*mut c_void);
 
 /// A piece of the device's memory.
 #[derive(Debug)]
-pub struct Memory {
+pub struct DeviceMemory {
     /// The address on the device.
     address: *mut u8,
     /// The address at which the program can touch the memory.
@@ -36,19 +36,19 @@ fn function(name: &CStr) -> Option<NonNull<c_void>> {
     NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
 }
 
-impl Memory {
+impl DeviceMemory {
     /// Returns `bytes` zero bytes; `None` if the job has no device, or the device has not enough memory.
-    pub fn new(bytes: usize) -> Option<Memory> {
+    pub fn new(bytes: usize) -> Option<DeviceMemory> {
         let mut twin = null_mut();
         let new = function(c"device_memory_new")?;
         // SAFETY: the function has this type, and `twin` has room for its answer.
         let address = unsafe { std::mem::transmute::<NonNull<c_void>, New>(new)(bytes.max(1), &mut twin) };
         let twin = NonNull::new(twin.cast()).filter(|_| !address.is_null())?;
-        Some(Memory { address: address.cast(), twin, bytes })
+        Some(DeviceMemory { address: address.cast(), twin, bytes })
     }
 }
 
-impl storage::Memory for Memory {
+impl storage::OtherMemory for DeviceMemory {
     fn address(&self) -> *mut u8 {
         self.address
     }
@@ -65,7 +65,7 @@ impl storage::Memory for Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for DeviceMemory {
     fn drop(&mut self) {
         if let Some(free) = function(c"device_memory_free") {
             // SAFETY: the function has this type, and the memory is no longer used.

@@ -6,7 +6,7 @@ use std::ptr;
 
 use mpi_sys::{MPI_Aint, MPI_Datatype};
 use rustcoll::algorithms::{Algorithm, Area, Collective, Problem};
-use rustcoll::engine::mock_up::{BoundCall, Deed, Deeds, Lengths, Side, Span};
+use rustcoll::engine::mock_up::{AreaSpan, BoundBuffer, BoundCall, Deed, Deeds, Lengths};
 
 use crate::communicator::Communicator;
 use crate::environment::{Error, check};
@@ -19,16 +19,16 @@ use crate::shares;
 #[derive(Debug)]
 pub struct MockUp {
     collective: Collective,
-    steps: Vec<Step>,
+    steps: Vec<BoundAct>,
     /// Room for all blocks, and for the rank's own block.
     memory: [Vec<u64>; 2],
 }
 
 #[derive(Debug)]
-enum Step {
-    Copy(Span, Span),
-    Clear(Span),
-    Reduce(Span, Span),
+enum BoundAct {
+    Copy(AreaSpan, AreaSpan),
+    Clear(AreaSpan),
+    Reduce(AreaSpan, AreaSpan),
     Call(Box<InnerCall>),
 }
 
@@ -82,7 +82,7 @@ impl MockUp {
         let Deeds { deeds, memory, .. } =
             Deeds::new(collective, calls, &problem, communicator.rank(), lengths);
         let words = |elements: usize| (elements * own_bytes(collective)).div_ceil(size_of::<u64>());
-        let steps = deeds.into_iter().map(Step::new).collect::<Result<_, _>>()?;
+        let steps = deeds.into_iter().map(BoundAct::new).collect::<Result<_, _>>()?;
         Ok(MockUp { collective, steps, memory: memory.map(|elements| vec![0; words(elements)]) })
     }
 
@@ -141,7 +141,7 @@ impl Places {
     }
 
     /// Returns the address and the length in bytes.
-    fn span(&self, span: &Span) -> (*mut c_void, usize) {
+    fn span(&self, span: &AreaSpan) -> (*mut c_void, usize) {
         (self.address(span.area, span.first), span.elements * self.element_bytes(span.area))
     }
 
@@ -159,13 +159,13 @@ impl Places {
     }
 }
 
-impl Step {
+impl BoundAct {
     fn new(deed: Deed) -> Result<Self, TooLong> {
         Ok(match deed {
-            Deed::Copy(from, to) => Step::Copy(from, to),
-            Deed::Clear(span) => Step::Clear(span),
-            Deed::Reduce(from, to) => Step::Reduce(from, to),
-            Deed::Call(call) => Step::Call(Box::new(InnerCall::new(call)?)),
+            Deed::Copy(from, to) => BoundAct::Copy(from, to),
+            Deed::Clear(span) => BoundAct::Clear(span),
+            Deed::Reduce(from, to) => BoundAct::Reduce(from, to),
+            Deed::Call(call) => BoundAct::Call(Box::new(InnerCall::new(call)?)),
         })
     }
 
@@ -181,15 +181,15 @@ impl Step {
         // SAFETY: promised by the caller.
         unsafe {
             match self {
-                Step::Copy(from, to) => {
+                BoundAct::Copy(from, to) => {
                     let ((from, bytes), (to, _)) = (places.span(from), places.span(to));
                     ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), bytes);
                 }
-                Step::Clear(span) => {
+                BoundAct::Clear(span) => {
                     let (address, bytes) = places.span(span);
                     ptr::write_bytes(address.cast::<u8>(), 0, bytes);
                 }
-                Step::Reduce(from, to) => {
+                BoundAct::Reduce(from, to) => {
                     let ((left, _), (right, _)) = (places.span(from), places.span(to));
                     let count = from.elements as c_int;
                     check(mpi_sys::MPI_Reduce_local(
@@ -200,7 +200,7 @@ impl Step {
                         operator,
                     ))?;
                 }
-                Step::Call(call) => {
+                BoundAct::Call(call) => {
                     let [send, receive] = call.sides(places);
                     let operator = if call.unites { handles::union() } else { operator };
                     let root = communicator.root_argument(call.root);
@@ -244,7 +244,7 @@ impl InnerCall {
 }
 
 impl Buffer {
-    fn new(side: &Side) -> Result<Self, TooLong> {
+    fn new(side: &BoundBuffer) -> Result<Self, TooLong> {
         let int = |number: usize| c_int::try_from(number).map_err(|_| TooLong);
         let ints = |numbers: &[usize]| numbers.iter().map(|&number| int(number)).collect::<Result<_, _>>();
         let (counts, displacements) = side.varying.clone().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use expected_results::buffers::Place;
+use expected_results::buffers::Membership;
 use measurements::Shape;
 use rustcoll::algorithms::{Collective, Graph};
 use rustcoll::selection::Measure;
@@ -31,7 +31,7 @@ pub fn call(
     let datatype = Rc::new(Datatype::int());
     let graph = &communicator.topology().graph;
     let [send, receive] =
-        shares((collective, shape), communicator.place(), graph, bytes / ELEMENT).map(|counts| {
+        shares((collective, shape), communicator.membership(), graph, bytes / ELEMENT).map(|counts| {
             counts.into_iter().map(|count| Elements { datatype: datatype.clone(), count }).collect()
         });
     let mut arguments = Arguments::new(collective, send, receive);
@@ -44,11 +44,11 @@ pub fn call(
 /// Returns how many bytes such a call moves into a rank's receive buffer.
 pub fn received(
     (collective, shape): (Collective, Shape),
-    place: &Place,
+    membership: &Membership,
     graph: &Graph,
     bytes: usize,
 ) -> usize {
-    let (is_root, is_served) = (place.number() == 0, place.partners().contains(&0));
+    let (is_root, is_served) = (membership.number() == 0, membership.partners().contains(&0));
     let receives = match collective {
         Barrier => false,
         Bcast => is_served && !is_root,
@@ -56,27 +56,27 @@ pub fn received(
         Gather | Gatherv | Reduce => is_root,
         _ => true,
     };
-    let [_, receive] = shares((collective, shape), place, graph, bytes / ELEMENT);
+    let [_, receive] = shares((collective, shape), membership, graph, bytes / ELEMENT);
     if receives { receive.iter().sum::<usize>() * ELEMENT } else { 0 }
 }
 
 /// Returns the elements of each block that a rank sends, and of each block that it receives.
 fn shares(
     (collective, shape): (Collective, Shape),
-    place: &Place,
+    membership: &Membership,
     graph: &Graph,
     elements: usize,
 ) -> [Vec<usize>; 2] {
     let blocks = |ranks| Blocks::of(collective, shape, elements, ranks);
-    let (group, partners) = (blocks(place.size), blocks(place.partners().len()));
-    let own = vec![group.length(place.rank)];
+    let (group, partners) = (blocks(membership.size), blocks(membership.partners().len()));
+    let own = vec![group.length(membership.rank)];
     // MPI needs a count even without a neighbour.
     let for_each_of = |neighbours: usize| vec![elements; neighbours.max(1)];
-    let neighbours = graph.neighbours(place.rank);
+    let neighbours = graph.neighbours(membership.rank);
     match collective {
         Alltoall | Alltoallv | Alltoallw => {
             // Two ranks send each other blocks of equal length.
-            let pair = |partner| partners.length((place.rank + partner) % partners.number);
+            let pair = |partner| partners.length((membership.rank + partner) % partners.number);
             let pairs: Vec<usize> = (0..partners.number).map(pair).collect();
             [pairs.clone(), pairs]
         }
@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn what_one_rank_sends_another_one_expects() {
-        let of = |rank, shape| shares((Alltoallv, shape), &Place::in_group(rank, 5), &Graph::default(), 15);
+        let of =
+            |rank, shape| shares((Alltoallv, shape), &Membership::in_group(rank, 5), &Graph::default(), 15);
         for shape in [Shape::Even, Shape::Linear, Shape::Sparse] {
             for (from, to) in (0..5).flat_map(|from| (0..5).map(move |to| (from, to))) {
                 assert_eq!(of(from, shape)[0][to], of(to, shape)[1][from], "{shape:?} {from} {to}");
@@ -180,8 +181,9 @@ mod tests {
     #[test]
     fn what_a_rank_receives_depends_on_whether_it_is_the_root() {
         let of_ranks = |collective| {
-            let of =
-                |rank| received((collective, Shape::Even), &Place::in_group(rank, 4), &Graph::default(), 16);
+            let of = |rank| {
+                received((collective, Shape::Even), &Membership::in_group(rank, 4), &Graph::default(), 16)
+            };
             [0, 1].map(of)
         };
         assert_eq!(of_ranks(Bcast), [0, 16]);
@@ -194,16 +196,17 @@ mod tests {
     #[test]
     fn neighbours_have_a_block_each() {
         let graph = Topology::stencil_9(9).graph;
-        let of =
-            |collective, rank| shares((collective, Shape::Stencil9), &Place::in_group(rank, 9), &graph, 7);
+        let of = |collective, rank| {
+            shares((collective, Shape::Stencil9), &Membership::in_group(rank, 9), &graph, 7)
+        };
         assert_eq!(of(NeighborAlltoallv, 4), [vec![7; 8], vec![7; 8]]);
         assert_eq!(of(NeighborAllgather, 0), [vec![7], vec![7; 3]]);
     }
 
     #[test]
     fn between_groups_each_rank_exchanges_blocks_with_those_of_the_other_one() {
-        let place = Place { rank: 1, size: 3, first: 3, others: Some(0..3) };
-        let of = |collective| shares((collective, Shape::Inter), &place, &Graph::default(), 6);
+        let membership = Membership { rank: 1, size: 3, first: 3, others: Some(0..3) };
+        let of = |collective| shares((collective, Shape::Inter), &membership, &Graph::default(), 6);
         assert_eq!(of(Alltoall), [vec![6; 3], vec![6; 3]]);
         assert_eq!(of(Allgatherv), [vec![2], vec![2; 3]]);
         assert_eq!(of(ReduceScatter), [vec![2; 3], vec![2]]);

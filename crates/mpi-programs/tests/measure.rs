@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Job, mpirun, run};
-use measurements::{Form, Line, Measurement, Operation, Reference, Shape, Trial};
+use measurements::{Form, Measurement, Operation, OutputLine, Reference, Shape, Trial};
 use rustcoll::algorithms::{Algorithm, Collective, MOCK_UPS};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -18,12 +18,13 @@ fn measure(arguments: &[&str]) -> Command {
     command
 }
 
-fn lines(text: &str) -> Vec<Line> {
-    text.lines().filter_map(Line::from_json).collect()
+fn lines(text: &str) -> Vec<OutputLine> {
+    text.lines().filter_map(OutputLine::from_json).collect()
 }
 
 fn measurements(text: &str) -> Vec<Measurement> {
-    let measured = |line| if let Line::Measurement(measurement) = line { Some(measurement) } else { None };
+    let measured =
+        |line| if let OutputLine::Measurement(measurement) = line { Some(measurement) } else { None };
     lines(text).into_iter().filter_map(measured).collect()
 }
 
@@ -299,7 +300,7 @@ fn the_mock_ups_of_other_components_are_what_the_program_does_itself() {
     command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
     let job = run(command.args(["--at-most", "3", "--budget", "50"]).args(MOCK_UPS.iter().map(heat)));
     job.assert(job.success, "the program failed");
-    let faults = lines(&job.text).into_iter().filter(|line| matches!(line, Line::Fault(_)));
+    let faults = lines(&job.text).into_iter().filter(|line| matches!(line, OutputLine::Fault(_)));
     assert_eq!(faults.collect::<Vec<_>>(), []);
     let ran: Vec<_> = measurements(&job.text).into_iter().map(|one| one.ran).collect();
     let expected = |mock_up: &&Algorithm| ["", mock_up.name, mock_up.name, mock_up.name].repeat(3);
@@ -314,8 +315,9 @@ fn a_mock_up_without_room_ends_nobody_elses_race() {
     command.arg(env!("CARGO_BIN_EXE_measure"));
     let job = run(command.args(["--at-most", "2", "--budget", "50", heat]));
     job.assert(!job.success, "a fault was told");
-    let faults: Vec<_> = lines(&job.text).into_iter().filter(|line| matches!(line, Line::Fault(_))).collect();
-    let [Line::Fault(fault)] = &faults[..] else { panic!("{faults:?}") };
+    let faults: Vec<_> =
+        lines(&job.text).into_iter().filter(|line| matches!(line, OutputLine::Fault(_))).collect();
+    let [OutputLine::Fault(fault)] = &faults[..] else { panic!("{faults:?}") };
     assert_eq!(fault.message, "not eligible: it needs 120000000 bytes for data, and may have 100000000");
     let ran: Vec<_> = measurements(&job.text).into_iter().map(|one| one.ran).collect();
     assert_eq!(ran, ["", "allgather_as_allgatherv"]);
@@ -336,9 +338,9 @@ fn hosts_are_told_and_who_is_about_to_be_tried() {
     let all = lines(&job.text);
     let trial = |contestant: &str| {
         let (collective, contestant) = ("bcast".into(), contestant.into());
-        Line::Trying(Trial { collective, bytes: 8, contestant })
+        OutputLine::Trying(Trial { collective, bytes: 8, contestant })
     };
-    let [Line::Job(told), first, second, ..] = &all[..] else { panic!("{}", job.text) };
+    let [OutputLine::Job(told), first, second, ..] = &all[..] else { panic!("{}", job.text) };
     assert_eq!((told.ranks, told.nodes, told.ranks_per_node), (2, 1, 2));
     assert_eq!([first, second], [&trial("rustcoll"), &trial("tuned")]);
 }
@@ -357,7 +359,9 @@ fn as_many_repetitions_are_estimated_as_the_shortest_calls_suggest() {
         job.assert(job.success, "the program failed");
         let references: Vec<Reference> = lines(&job.text)
             .into_iter()
-            .filter_map(|line| if let Line::Reference(reference) = line { Some(reference) } else { None })
+            .filter_map(
+                |line| if let OutputLine::Reference(reference) = line { Some(reference) } else { None },
+            )
             .collect();
         let [reference] = &references[..] else { panic!("{}", job.text) };
         job.assert(reference.nanoseconds.len() == 500, "so precise a time is never known");
@@ -415,13 +419,13 @@ fn a_job_whose_call_hangs_ends_and_names_the_contestant() {
     command.args(["--limit", "5", "--at-least", "1000000", "bcast:8/tuned", "allreduce:8/tuned"]);
     let mut job = Guarded(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let output = BufReader::new(job.0.stdout.take().unwrap());
-    let mut told = output.lines().map_while(Result::ok).filter_map(|line| Line::from_json(&line));
-    assert!(told.by_ref().any(|line| matches!(line, Line::Trying(_))));
+    let mut told = output.lines().map_while(Result::ok).filter_map(|line| OutputLine::from_json(&line));
+    assert!(told.by_ref().any(|line| matches!(line, OutputLine::Trying(_))));
     stop(process_of_rank(job.0.id(), 1).expect("mpirun starts it"));
     let begin = Instant::now();
-    let rest: Vec<Line> = told.collect();
+    let rest: Vec<OutputLine> = told.collect();
     let trial = Trial { collective: "bcast".into(), bytes: 8, contestant: "tuned".into() };
-    assert_eq!(rest, [Line::Hung(trial)]);
+    assert_eq!(rest, [OutputLine::Hung(trial)]);
     assert_eq!(job.0.wait().unwrap().code(), Some(3));
     assert!(begin.elapsed() > Duration::from_secs(4), "{:?}", begin.elapsed());
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{Job, compiled, mpirun, root, run};
 use rustcoll::algorithms::Collective;
 use rustcoll::report::profile::{Profile, Row};
-use rustcoll::report::{Form, Kind};
+use rustcoll::report::{CallKind, Form};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,7 +41,7 @@ fn profile(ranks: usize, name: &str, options: &[&str], arguments: &[&str]) -> (P
 }
 
 /// Returns the calls and bytes of all ranks in the selected rows.
-fn sums(profile: &Profile, is_meant: impl Fn(&Kind) -> bool) -> (u64, u64) {
+fn sums(profile: &Profile, is_meant: impl Fn(&CallKind) -> bool) -> (u64, u64) {
     let rows = profile.rows.iter().filter(|(kind, _)| is_meant(kind));
     rows.fold((0, 0), |(calls, bytes), (_, row)| (calls + row.calls, bytes + row.bytes))
 }
@@ -51,15 +51,16 @@ fn assert_all_calls_are_there(ranks: usize) {
     assert_eq!(profile.ranks(), ranks);
     assert_eq!(profile.nodes.len(), 1);
     let all = ranks as u64;
-    let of = |operator: &'static str, form| move |kind: &Kind| kind.operator == operator && kind.form == form;
+    let of =
+        |operator: &'static str, form| move |kind: &CallKind| kind.operator == operator && kind.form == form;
     assert_eq!(sums(&profile, of("MPI_SUM", Form::Blocking)), (100 * all, 400 * all));
     assert_eq!(sums(&profile, of("MPI_PROD", Form::NonBlocking)), (5 * all, 20 * all));
-    let of_halves = |kind: &Kind| kind.communicator == "half #" && kind.operator == "MPI_MAX";
+    let of_halves = |kind: &CallKind| kind.communicator == "half #" && kind.operator == "MPI_MAX";
     assert_eq!(sums(&profile, of_halves), (100 * all, 400 * all));
-    let large = |kind: &Kind| kind.collective == Collective::Bcast && kind.bytes_from == 2048;
+    let large = |kind: &CallKind| kind.collective == Collective::Bcast && kind.bytes_from == 2048;
     assert_eq!(sums(&profile, large), (10 * all, 40_000 * all));
     let barrier =
-        |kind: &Kind| kind.collective == Collective::Barrier && kind.communicator == "MPI_COMM_WORLD";
+        |kind: &CallKind| kind.collective == Collective::Barrier && kind.communicator == "MPI_COMM_WORLD";
     assert_eq!(sums(&profile, barrier), (7 * all, 0));
     let is_right = |row: &Row| {
         row.seconds.is_some_and(|seconds| {
@@ -101,7 +102,7 @@ fn advise(file: &Path) -> String {
 #[test]
 fn advise_names_the_rank_that_comes_late() {
     let (profile, file) = profile(RANKS, "profile-late.json", &[], &["3", "20"]);
-    let of_late = |(kind, _): &(&Kind, &Row)| kind.operator == "MPI_SUM" && kind.form == Form::Blocking;
+    let of_late = |(kind, _): &(&CallKind, &Row)| kind.operator == "MPI_SUM" && kind.form == Form::Blocking;
     let rows: Vec<&Row> = profile.rows.iter().filter(of_late).map(|(_, row)| row).collect();
     let judged: u64 = rows.iter().map(|row| row.lateness.calls).sum();
     assert_eq!(judged, 100, "all calls are judged: {rows:?}");

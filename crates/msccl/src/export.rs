@@ -4,7 +4,7 @@
 //! for its local steps. Each message can then wait by itself, like a post in a schedule. The chunks that
 //! steps read and write decide which steps a step must wait for.
 
-use crate::xml::{Chunk, Memory};
+use crate::xml::{Chunk, ChunkBuffer};
 use rustcoll::algorithms::Collective;
 use rustcoll::schedule::{Buffer, Message, Run, Schedule, Step};
 use std::collections::{BTreeMap, HashMap};
@@ -98,7 +98,7 @@ enum Worker {
 }
 
 /// A step: the number of its threadblock in the rank, and its number within the threadblock.
-type Place = (usize, usize);
+type StepNumber = (usize, usize);
 
 /// The threadblocks of a rank.
 struct Gpu<'a> {
@@ -107,19 +107,19 @@ struct Gpu<'a> {
     pieces: &'a HashMap<[usize; 2], Vec<Vec<Piece>>>,
     /// The number of messages so far to and from each rank.
     messages: BTreeMap<Worker, usize>,
-    workers: Vec<(Worker, Vec<Line>)>,
+    workers: Vec<(Worker, Vec<WrittenStep>)>,
     /// By chunk: the last step that wrote it, and in `read` the steps that have read it since.
-    written: HashMap<Chunk, Place>,
-    read: HashMap<Chunk, Vec<Place>>,
+    written: HashMap<Chunk, StepNumber>,
+    read: HashMap<Chunk, Vec<StepNumber>>,
 }
 
 /// A step of the XML.
-struct Line {
+struct WrittenStep {
     kind: &'static str,
     source: Chunk,
     target: Chunk,
     count: usize,
-    after: Option<Place>,
+    after: Option<StepNumber>,
     /// Whether another step waits for this one.
     is_awaited: bool,
 }
@@ -205,15 +205,15 @@ impl<'a> Gpu<'a> {
         before.remove(&number);
         let count = source.count as usize;
         let (source, target) = (self.chunk(source, worker, true), self.chunk(target, worker, false));
-        let nothing = Line { kind: "nop", source, target, count: 0, after: None, is_awaited: false };
-        let mut waits: Vec<Place> = before.into_iter().collect();
+        let nothing = WrittenStep { kind: "nop", source, target, count: 0, after: None, is_awaited: false };
+        let mut waits: Vec<StepNumber> = before.into_iter().collect();
         for &(awaited, step) in &waits {
             self.workers[awaited].1[step].is_awaited = true;
         }
         let after = waits.pop();
         let lines = &mut self.workers[number].1;
-        lines.extend(waits.into_iter().map(|place| Line { after: Some(place), ..nothing }));
-        lines.push(Line { kind, count, after, ..nothing });
+        lines.extend(waits.into_iter().map(|place| WrittenStep { after: Some(place), ..nothing }));
+        lines.push(WrittenStep { kind, count, after, ..nothing });
         let place = (number, lines.len() - 1);
         reads.into_iter().for_each(|chunk| self.read.entry(chunk).or_default().push(place));
         for chunk in writes {
@@ -250,11 +250,11 @@ impl<'a> Gpu<'a> {
 fn chunk(collective: Collective, owner: usize, run: Run) -> Chunk {
     let first = run.first as usize;
     let (memory, number) = match (run.buffer, collective) {
-        (Buffer::Send, Collective::Allgather) => (Memory::Input, first - owner),
-        (Buffer::Recv, Collective::ReduceScatterBlock) => (Memory::Output, first - owner),
-        (Buffer::Send, _) => (Memory::Input, first),
-        (Buffer::Recv, _) => (Memory::Output, first),
-        (Buffer::Scratch | Buffer::Shared(_), _) => (Memory::Scratch, first),
+        (Buffer::Send, Collective::Allgather) => (ChunkBuffer::Input, first - owner),
+        (Buffer::Recv, Collective::ReduceScatterBlock) => (ChunkBuffer::Output, first - owner),
+        (Buffer::Send, _) => (ChunkBuffer::Input, first),
+        (Buffer::Recv, _) => (ChunkBuffer::Output, first),
+        (Buffer::Scratch | Buffer::Shared(_), _) => (ChunkBuffer::Scratch, first),
     };
     Chunk { memory, number }
 }
@@ -269,7 +269,7 @@ impl std::fmt::Display for Gpu<'_> {
             };
             writeln!(formatter, "    <tb id=\"{number}\" send=\"{send}\" recv=\"{recv}\" chan=\"0\">")?;
             for (step, line) in lines.iter().enumerate() {
-                let Line { kind, source, target, count, after, is_awaited } = line;
+                let WrittenStep { kind, source, target, count, after, is_awaited } = line;
                 let [depid, deps] = after.map_or([-1, -1], |(number, step)| [number as i64, step as i64]);
                 writeln!(
                     formatter,

@@ -14,7 +14,7 @@ mod xml;
 
 pub use export::export;
 use order::Order;
-use rustcoll::schedule_file::{Disproof, Misread, Place, Proved, ScheduleFile, Title, file};
+use rustcoll::schedule_file::{Disproof, FaultyLine, Misread, Proved, ScheduleFile, Title, file};
 use rustcoll::selection::LONGEST_TEXT;
 use std::fmt;
 use xml::Algorithm;
@@ -62,7 +62,7 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
             needs_commutative,
             source: Some("MSCCL's XML"),
         };
-        let line = |place: &Place| {
+        let line = |place: &FaultyLine| {
             let step = place.step.as_ref().and_then(|(step, _)| lines[place.rank].get(*step));
             step.map_or_else(|| format!("GPU {}", place.rank), |line| format!("line {line}"))
         };
@@ -89,7 +89,7 @@ pub fn proved(
     text: String,
     parts: usize,
     misread: impl Fn(Misread) -> String,
-    at: impl Fn(&Place) -> String,
+    at: impl Fn(&FaultyLine) -> String,
 ) -> Result<Imported, Refusal> {
     let length = text.len();
     if length > LONGEST_TEXT {
@@ -99,7 +99,7 @@ pub fn proved(
     }
     let read = ScheduleFile::read(&text).map_err(|fault| Refusal::Inexpressible(misread(fault)))?;
     let title = read.title();
-    let told = |disproof: Box<Disproof>| disproof.told(&at(&disproof.places[0]), &title, &at);
+    let told = |disproof: Box<Disproof>| disproof.told(&at(&disproof.lines[0]), &title, &at);
     let proved = read.prove().map_err(|disproof| Refusal::Wrong(told(disproof)))?;
     Ok(Imported { text, proved, parts })
 }

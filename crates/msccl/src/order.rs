@@ -3,7 +3,7 @@
 //! The steps run in rounds. A message that is sent in one round arrives in the next; everything else takes no time.
 //! In a round, each threadblock goes on until it must wait for a message or for a step of another threadblock.
 
-use crate::xml::{Algorithm, Chunk, Memory, Step, Threadblock};
+use crate::xml::{Algorithm, Chunk, ChunkBuffer, Threadblock, XmlStep};
 use rustcoll::algorithms::Collective;
 use rustcoll::schedule_file::Misread;
 use std::collections::HashMap;
@@ -27,12 +27,12 @@ pub enum Act {
     Send(usize),
     Copy {
         source: Held,
-        target: Place,
+        target: Location,
     },
     /// Combines two operands into the target. The left operand comes from the lower ranks.
     Reduce {
         operands: [Held; 2],
-        target: Place,
+        target: Location,
     },
 }
 
@@ -42,14 +42,14 @@ pub struct Message {
     pub sender: usize,
     pub receiver: usize,
     pub sources: Vec<Held>,
-    pub targets: Vec<Place>,
+    pub targets: Vec<Location>,
     /// The round that sends the message, and the round in which its receiver begins to await it.
     pub rounds: [usize; 2],
 }
 
 /// A place for a chunk in a rank's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum Location {
     Input(usize),
     Output(usize),
     /// For an in-place algorithm: holds input at first and output in the end.
@@ -65,7 +65,7 @@ pub enum Place {
 /// A place, and a description of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    pub place: Place,
+    pub place: Location,
     /// For a vector, the number of the chunk in this place; chunks of different numbers may have different
     /// lengths. For blocks, the number of the part of a block.
     pub part: usize,
@@ -112,7 +112,7 @@ struct Job<'a> {
     channels: HashMap<[usize; 3], Channel>,
     messages: Vec<Message>,
     /// By rank: the content of each place that was written.
-    held: Vec<HashMap<Place, Held>>,
+    held: Vec<HashMap<Location, Held>>,
     acts: Vec<Vec<(Act, usize)>>,
     /// The number of the current round.
     number: usize,
@@ -212,27 +212,27 @@ impl<'a> Job<'a> {
         &self.algorithm.gpus[rank][threadblock]
     }
 
-    fn next(&self, rank: usize, threadblock: usize) -> Option<&'a Step> {
+    fn next(&self, rank: usize, threadblock: usize) -> Option<&'a XmlStep> {
         self.threadblock(rank, threadblock).steps.get(self.states[rank][threadblock].done)
     }
 
     /// Whether the step that this step waits for has ended.
-    fn is_free(&self, rank: usize, step: &Step) -> bool {
+    fn is_free(&self, rank: usize, step: &XmlStep) -> bool {
         step.after.is_none_or(|(threadblock, waited)| self.states[rank][threadblock].done > waited)
     }
 
-    fn waiting(&self) -> Option<(usize, usize, &'a Step)> {
+    fn waiting(&self) -> Option<(usize, usize, &'a XmlStep)> {
         self.all().find_map(|(rank, threadblock)| Some((rank, threadblock, self.next(rank, threadblock)?)))
     }
 
     /// Begins to await the message of a step.
-    fn expect(&mut self, rank: usize, threadblock: usize, step: &Step) {
+    fn expect(&mut self, rank: usize, threadblock: usize, step: &XmlStep) {
         let own = self.threadblock(rank, threadblock);
         let sender = own.from.expect("the text was checked");
         let channel = self.channels.entry([sender, rank, own.channel]).or_default();
         let message = channel.number(channel.awaited, &mut self.messages);
         channel.awaited += 1;
-        let arrived = |number| Place::Arrived { threadblock, number };
+        let arrived = |number| Location::Arrived { threadblock, number };
         self.messages[message].targets = match step.kind.reduces {
             true => (0..step.count).map(arrived).collect(),
             false => self.places(rank, step.target, step.count),
@@ -243,7 +243,7 @@ impl<'a> Job<'a> {
     }
 
     /// Does the rest of a step. If the step receives a message, the message has arrived.
-    fn finish(&mut self, rank: usize, threadblock: usize, step: &Step) {
+    fn finish(&mut self, rank: usize, threadblock: usize, step: &XmlStep) {
         let state = &mut self.states[rank][threadblock];
         let arrived = state.awaited.take();
         (state.done, state.has_arrived) = (state.done + 1, false);
@@ -277,7 +277,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn put(&mut self, rank: usize, target: Place, held: Held, act: (Act, usize)) {
+    fn put(&mut self, rank: usize, target: Location, held: Held, act: (Act, usize)) {
         self.held[rank].insert(target, held);
         self.acts[rank].push(act);
     }
@@ -294,32 +294,33 @@ impl<'a> Job<'a> {
         self.acts[rank].push((Act::Send(number), line));
     }
 
-    fn places(&self, rank: usize, first: Chunk, count: usize) -> Vec<Place> {
+    fn places(&self, rank: usize, first: Chunk, count: usize) -> Vec<Location> {
         let places =
             (first.number..first.number + count).map(|number| self.place(rank, first.memory, number));
         places.collect()
     }
 
-    fn place(&self, rank: usize, memory: Memory, number: usize) -> Place {
+    fn place(&self, rank: usize, memory: ChunkBuffer, number: usize) -> Location {
         let own = rank * self.algorithm.chunks / self.algorithm.gpus.len();
         match (memory, self.algorithm.collective) {
-            (Memory::Scratch, _) => Place::Scratch(number),
-            (Memory::Input, _) if !self.algorithm.is_in_place => Place::Input(number),
-            (Memory::Output, _) if !self.algorithm.is_in_place => Place::Output(number),
-            (Memory::Input, Collective::Allgather) | (Memory::Output, Collective::ReduceScatterBlock) => {
-                Place::Both(own + number)
-            }
-            _ => Place::Both(number),
+            (ChunkBuffer::Scratch, _) => Location::Scratch(number),
+            (ChunkBuffer::Input, _) if !self.algorithm.is_in_place => Location::Input(number),
+            (ChunkBuffer::Output, _) if !self.algorithm.is_in_place => Location::Output(number),
+            (ChunkBuffer::Input, Collective::Allgather)
+            | (ChunkBuffer::Output, Collective::ReduceScatterBlock) => Location::Both(own + number),
+            _ => Location::Both(number),
         }
     }
 
     /// Returns a place with the description of its content.
-    fn at(&self, rank: usize, place: Place) -> Held {
+    fn at(&self, rank: usize, place: Location) -> Held {
         let held = self.held[rank].get(&place);
         let (lowest, part) = held.map_or((rank, 0), |held| (held.lowest, held.part));
         let part = match place {
-            Place::Input(number) | Place::Output(number) | Place::Both(number) => self.algorithm.part(number),
-            Place::Scratch(_) | Place::Arrived { .. } => part,
+            Location::Input(number) | Location::Output(number) | Location::Both(number) => {
+                self.algorithm.part(number)
+            }
+            Location::Scratch(_) | Location::Arrived { .. } => part,
         };
         Held { place, part, lowest }
     }

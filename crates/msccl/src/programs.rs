@@ -1,7 +1,7 @@
 //! Turns an order into the programs of all ranks.
 
 use crate::envelopes::Envelopes;
-use crate::order::{Act, Held, Order, Place};
+use crate::order::{Act, Held, Location, Order};
 use crate::xml::Algorithm;
 use rustcoll::algorithms::Collective;
 use rustcoll::schedule::Buffer::{Recv, Scratch, Send};
@@ -30,7 +30,7 @@ struct Program<'a> {
     awaited_at: HashMap<usize, usize>,
     scratch: Scratches,
     /// Places whose content has changed since the start.
-    written: HashSet<Place>,
+    written: HashSet<Location>,
     /// By block: the posts that touch it, and whether they write it. Some of these posts are complete.
     touched: HashMap<(Buffer, usize), Vec<(Post, bool)>>,
     outstanding: HashSet<Post>,
@@ -56,7 +56,7 @@ struct Scratches {
 /// The use of a scratch block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
-    Of(Place),
+    Of(Location),
     /// The message number and the chunk's position, for a message of an early envelope.
     Early(usize, usize),
 }
@@ -216,21 +216,21 @@ impl<'a> Program<'a> {
         self.touch(post, &sources, false);
     }
 
-    fn copy(&mut self, source: Held, target: Place) {
+    fn copy(&mut self, source: Held, target: Location) {
         if self.counts(source.part) {
             let from = self.readable(source.place, source.part);
             self.copy_run(from, target, source.part);
         }
     }
 
-    fn copy_run(&mut self, source: Run, target: Place, part: usize) {
+    fn copy_run(&mut self, source: Run, target: Location, part: usize) {
         let target = self.writable(target, part);
         self.wait_before(&[source], false);
         self.wait_before(&[target], true);
         self.builder.copy(source, target);
     }
 
-    fn reduce(&mut self, operands: [Held; 2], target: Place) {
+    fn reduce(&mut self, operands: [Held; 2], target: Location) {
         if self.counts(operands[0].part) {
             let [left, right] = operands.map(|operand| self.readable(operand.place, operand.part));
             let target = self.writable(target, operands[0].part);
@@ -251,7 +251,7 @@ impl<'a> Program<'a> {
             _ => 0..self.algorithm.chunks,
         };
         for number in outputs {
-            let (place, part) = (Place::Both(number), self.algorithm.part(number));
+            let (place, part) = (Location::Both(number), self.algorithm.part(number));
             if self.counts(part) {
                 let from = self.readable(place, part);
                 let to = self.output(number);
@@ -270,9 +270,9 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the block that holds the current content of a place.
-    fn readable(&mut self, place: Place, part: usize) -> Run {
+    fn readable(&mut self, place: Location, part: usize) -> Run {
         match place {
-            Place::Input(number) | Place::Both(number) if !self.written.contains(&place) => {
+            Location::Input(number) | Location::Both(number) if !self.written.contains(&place) => {
                 self.input(place, number)
             }
             _ => self.home(place, part),
@@ -280,25 +280,25 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the block for new content of a place, and marks the place as written.
-    fn writable(&mut self, place: Place, part: usize) -> Run {
+    fn writable(&mut self, place: Location, part: usize) -> Run {
         self.written.insert(place);
         self.home(place, part)
     }
 
     /// Returns the block that holds content written to a place.
-    fn home(&mut self, place: Place, part: usize) -> Run {
+    fn home(&mut self, place: Location, part: usize) -> Run {
         match place {
-            Place::Output(number) => self.output(number),
-            Place::Both(number) if self.is_output(number) => self.output(number),
+            Location::Output(number) => self.output(number),
+            Location::Both(number) if self.is_output(number) => self.output(number),
             _ => self.scratch.block(Key::Of(place), part),
         }
     }
 
     /// Returns the block that holds the initial content of a place of the input.
-    fn input(&self, place: Place, number: usize) -> Run {
+    fn input(&self, place: Location, number: usize) -> Run {
         let block = number / self.algorithm.parts();
         match (self.algorithm.collective, place) {
-            (Collective::Allgather, Place::Input(_)) => Send.block(self.rank),
+            (Collective::Allgather, Location::Input(_)) => Send.block(self.rank),
             // At the start, the blocks of other ranks hold nothing.
             (Collective::Allgather, _) if block != self.rank => Recv.block(block),
             _ => Send.block(block),

@@ -28,11 +28,11 @@ pub struct Threadblock {
     pub from: Option<usize>,
     /// Messages between two GPUs keep their order if they use the same channel.
     pub channel: usize,
-    pub steps: Vec<Step>,
+    pub steps: Vec<XmlStep>,
 }
 
 #[derive(Debug)]
-pub struct Step {
+pub struct XmlStep {
     pub kind: Kind,
     pub source: Chunk,
     pub target: Chunk,
@@ -59,12 +59,12 @@ pub struct Kind {
 /// A place for a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Chunk {
-    pub memory: Memory,
+    pub memory: ChunkBuffer,
     pub number: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Memory {
+pub enum ChunkBuffer {
     Input,
     Output,
     Scratch,
@@ -155,11 +155,12 @@ impl Algorithm {
     }
 
     /// Returns the number of chunks in a memory of a rank.
-    pub fn extent(&self, memory: Memory) -> usize {
+    pub fn extent(&self, memory: ChunkBuffer) -> usize {
         let own = self.chunks / self.gpus.len();
         match (memory, self.collective) {
-            (Memory::Scratch, _) => MOST_CHUNKS,
-            (Memory::Input, Collective::Allgather) | (Memory::Output, Collective::ReduceScatterBlock) => own,
+            (ChunkBuffer::Scratch, _) => MOST_CHUNKS,
+            (ChunkBuffer::Input, Collective::Allgather)
+            | (ChunkBuffer::Output, Collective::ReduceScatterBlock) => own,
             _ => self.chunks,
         }
     }
@@ -179,7 +180,7 @@ impl Algorithm {
         Ok(())
     }
 
-    fn check_step(&self, step: &Step, own: &Threadblock, all: &[Threadblock]) -> Result<(), String> {
+    fn check_step(&self, step: &XmlStep, own: &Threadblock, all: &[Threadblock]) -> Result<(), String> {
         for (does, has, what) in [
             (step.kind.sends, own.to, "this step sends, but its `tb` says `send=\"-1\"`"),
             (step.kind.receives, own.from, "this step receives, but its `tb` says `recv=\"-1\"`"),
@@ -206,7 +207,7 @@ impl Algorithm {
     }
 }
 
-impl Step {
+impl XmlStep {
     /// Returns the first chunk that the step reads, and the first chunk that it writes.
     fn chunks(&self) -> impl Iterator<Item = Chunk> {
         let Kind { receives, reduces, stores, sends } = self.kind;
@@ -215,12 +216,12 @@ impl Step {
     }
 }
 
-impl Memory {
+impl ChunkBuffer {
     pub fn name(self) -> &'static str {
         match self {
-            Memory::Input => "i",
-            Memory::Output => "o",
-            Memory::Scratch => "s",
+            ChunkBuffer::Input => "i",
+            ChunkBuffer::Output => "o",
+            ChunkBuffer::Scratch => "s",
         }
     }
 }
@@ -284,7 +285,7 @@ fn threadblocks(gpu: &Element, ranks: usize) -> Result<Vec<Threadblock>, Misread
     Ok(threadblocks)
 }
 
-fn step(element: &Element, number: usize) -> Result<Step, Misread> {
+fn step(element: &Element, number: usize) -> Result<XmlStep, Misread> {
     if element.number("s", MOST_CHUNKS)? != number {
         return Err(element.fault(format!("expected the step with the number {number}")));
     }
@@ -296,14 +297,14 @@ fn step(element: &Element, number: usize) -> Result<Step, Misread> {
     })?;
     let is_idle = kind.is_idle();
     let chunk = |memory: &str, number: &str| match is_idle {
-        true => Ok(Chunk { memory: Memory::Scratch, number: 0 }),
+        true => Ok(Chunk { memory: ChunkBuffer::Scratch, number: 0 }),
         false => element.chunk(memory, number),
     };
     let count = if is_idle { 0 } else { element.number("cnt", MOST_CHUNKS)? };
     if !is_idle && count == 0 {
         return Err(element.fault("`cnt` is 0: this step is about no chunk"));
     }
-    Ok(Step {
+    Ok(XmlStep {
         kind,
         source: chunk("srcbuf", "srcoff")?,
         target: chunk("dstbuf", "dstoff")?,
@@ -357,9 +358,9 @@ impl<'a, 'input> Element<'a, 'input> {
 
     fn chunk(&self, memory: &str, number: &str) -> Result<Chunk, Misread> {
         let memory = match self.text(memory)? {
-            "i" => Memory::Input,
-            "o" => Memory::Output,
-            "s" => Memory::Scratch,
+            "i" => ChunkBuffer::Input,
+            "o" => ChunkBuffer::Output,
+            "s" => ChunkBuffer::Scratch,
             other => return Err(self.fault(format!("the buffer \"{other}\" is not one of i, o and s"))),
         };
         Ok(Chunk { memory, number: self.number(number, MOST_CHUNKS)? })

@@ -16,7 +16,7 @@ use gain::{Grown, Setting};
 use late::Blame;
 use rustcoll::algorithms::Parameter;
 use rustcoll::report::profile::{Profile, Row};
-use rustcoll::report::{Form, Kind};
+use rustcoll::report::{CallKind, Form};
 use rustcoll::selection::Parameters;
 use std::io::Write;
 use things::Thing;
@@ -52,7 +52,7 @@ impl Advice<'_> {
 
 /// The calls of one row of a profile. Times are seconds of the mean rank.
 pub struct Calls<'a> {
-    kind: &'a Kind,
+    kind: &'a CallKind,
     row: &'a Row,
     seconds: f64,
     /// Seconds of waiting for ranks that came late; `None` if unknown.
@@ -93,13 +93,13 @@ impl Calls<'_> {
     }
 
     fn name(&self) -> String {
-        let Kind { collective, size, .. } = self.kind;
+        let CallKind { collective, size, .. } = self.kind;
         format!("{} of {} on {size} ranks", collective.name(), words::bytes(self.row.bytes_of_a_call()))
     }
 
     /// Returns the texts below the [`HEADINGS`].
     fn cells(&self) -> [String; HEADINGS.len()] {
-        let Kind { collective, size, communicator, served, decided, .. } = self.kind;
+        let CallKind { collective, size, communicator, served, decided, .. } = self.kind;
         [
             collective.name().into(),
             size.to_string(),

@@ -26,7 +26,7 @@ use crate::words::counted;
 use cells::Cells;
 use job::{Ended, Hearer};
 use launcher::Launcher;
-use measurements::{Contestant, Heat, Line, Series};
+use measurements::{Contestant, Heat, OutputLine, Series};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -76,9 +76,9 @@ pub struct Adding<'cells> {
 }
 
 impl Hearer for Adding<'_> {
-    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
+    fn hear(&mut self, line: OutputLine, part: f64) -> ControlFlow<()> {
         self.progress.show(part);
-        if let Line::Measurement(measurement) = line {
+        if let OutputLine::Measurement(measurement) = line {
             self.cells.add(measurement);
         }
         ControlFlow::Continue(())

@@ -7,25 +7,25 @@ use crate::command_line::{Format, GuidelinesOptions};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Progress;
 use crate::words::counted;
-use measurements::{Cause, Contestant, Heat, Line, Measurement, Series};
+use measurements::{Cause, Contestant, Heat, Measurement, OutputLine, Series};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
-use rustcoll::text::{Side, columns};
+use rustcoll::text::{Alignment, columns};
 use serde_json::json;
 use std::io::Write;
 use std::ops::ControlFlow;
 use tuning::words::{self, probability, time};
 use tuning::{Comparison, Decision, Guideline, Limits, MockUp, Tried, comparisons, violations};
 
-const HEADINGS: [(&str, Side); 8] = [
-    ("guideline", Side::Left),
-    ("ranks", Side::Right),
-    ("bytes", Side::Right),
-    ("time", Side::Right),
-    ("faster", Side::Left),
-    ("its time", Side::Right),
-    ("ratio", Side::Right),
-    ("p", Side::Right),
+const HEADINGS: [(&str, Alignment); 8] = [
+    ("guideline", Alignment::Left),
+    ("ranks", Alignment::Right),
+    ("bytes", Alignment::Right),
+    ("time", Alignment::Right),
+    ("faster", Alignment::Left),
+    ("its time", Alignment::Right),
+    ("ratio", Alignment::Right),
+    ("p", Alignment::Right),
 ];
 
 /// The message if no guideline has both its sides measured.
@@ -162,12 +162,12 @@ struct Launch<'cells> {
 }
 
 impl job::Hearer for Launch<'_> {
-    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
+    fn hear(&mut self, line: OutputLine, part: f64) -> ControlFlow<()> {
         let line = match line {
-            Line::Measurement(measurement) => {
-                Line::Measurement(Measurement { launch: self.launch, ..measurement })
+            OutputLine::Measurement(measurement) => {
+                OutputLine::Measurement(Measurement { launch: self.launch, ..measurement })
             }
-            Line::Reference(reference) => {
+            OutputLine::Reference(reference) => {
                 let longest = self.reference.map_or(reference.seconds, |known| known.max(reference.seconds));
                 *self.reference = Some(longest);
                 return ControlFlow::Continue(());

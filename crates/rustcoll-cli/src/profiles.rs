@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use rustcoll::report::part::{Part, folder, is_part};
+use rustcoll::report::part::{ProfilePart, folder, is_part};
 use rustcoll::report::profile::Profile;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,9 +47,9 @@ fn of_parts(folder: &Path) -> Result<Named, Failure> {
     let mut parts: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(|path| is_part(path)).collect();
     parts.sort();
-    let mut whole = Part::default();
+    let mut whole = ProfilePart::default();
     for path in parts {
-        let part = Part::of_bytes(&files::long_content(&path)?).map_err(|lack| fault(&path, lack))?;
+        let part = ProfilePart::of_bytes(&files::long_content(&path)?).map_err(|lack| fault(&path, lack))?;
         whole.merge(part);
     }
     let name = format!("{}, of a job of {} ranks that has not ended", files::name(folder), whole.of);

@@ -4,7 +4,7 @@
 
 use msccl::{Imported, Refusal, proved};
 use rustcoll::algorithms::Root as Roots;
-use rustcoll::schedule::{self, Message, Part, Schedule, SlotKind};
+use rustcoll::schedule::{self, Message, ProgramPart, Schedule, SlotKind};
 use rustcoll::schedule_file::{FIRST_LINE, Misread, ScheduleFile};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
@@ -206,8 +206,8 @@ pub fn json(file: &ScheduleFile) -> String {
 impl Program {
     fn of(schedule: &Schedule) -> Program {
         let steps = schedule.parts().flat_map(|part| match part {
-            Part::Once(steps) => steps.iter().map(Step::of).collect(),
-            Part::Repeat(repeat) => vec![Step::of_repeat(schedule, repeat)],
+            ProgramPart::Once(steps) => steps.iter().map(Step::of).collect(),
+            ProgramPart::Repeat(repeat) => vec![Step::of_repeat(schedule, repeat)],
         });
         Program {
             rank: schedule.rank as u32,

@@ -1,6 +1,6 @@
 //! Tables on the output.
 
-use rustcoll::text::{Side, columns};
+use rustcoll::text::{Alignment, columns};
 use std::io::{self, Write};
 
 /// Writes rows below their headings, with all columns aligned to the left.
@@ -9,5 +9,5 @@ pub fn write<const COLUMNS: usize>(
     rows: &[[String; COLUMNS]],
     output: &mut impl Write,
 ) -> io::Result<()> {
-    output.write_all(columns(head.map(|heading| (heading, Side::Left)), rows).as_bytes())
+    output.write_all(columns(head.map(|heading| (heading, Alignment::Left)), rows).as_bytes())
 }

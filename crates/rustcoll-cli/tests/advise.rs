@@ -4,8 +4,8 @@ mod common;
 
 use common::{Run, folder, rustcoll, rustcoll_reading};
 use rustcoll::algorithms::Collective;
-use rustcoll::report::profile::{Late, Lateness, Profile, Row, Spread};
-use rustcoll::report::{Form, Kind, bytes_from};
+use rustcoll::report::profile::{Late, Lateness, OverRanks, Profile, Row};
+use rustcoll::report::{CallKind, Form, bytes_from};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn job() -> Profile {
     let ranks = f64::from(RANKS);
     Profile {
         nodes: BTreeMap::from([(1, (0..RANKS / 2).collect()), (2, (RANKS / 2..RANKS).collect())]),
-        seconds: Spread { sum: 10.0 * ranks, least: 10.0, most: 10.0 },
+        seconds: OverRanks { sum: 10.0 * ranks, least: 10.0, most: 10.0 },
         rows: BTreeMap::new(),
     }
 }
@@ -32,7 +32,7 @@ fn with(
     late: &[(u32, f64)],
 ) -> Profile {
     let ranks = f64::from(RANKS);
-    let kind = Kind {
+    let kind = CallKind {
         communicator: "MPI_COMM_WORLD".into(),
         size: RANKS as usize,
         remote: 0,
@@ -54,7 +54,7 @@ fn with(
         ranks: 64,
         calls: 1000 * 64,
         bytes: (1000 * 64 * bytes) as u64,
-        seconds: Some(Spread { sum: seconds * ranks, least: seconds, most: seconds }),
+        seconds: Some(OverRanks { sum: seconds * ranks, least: seconds, most: seconds }),
         lateness: Lateness { calls: 10, seconds: seconds * ranks / 100.0, waiting, late },
     };
     job.rows.insert(kind, row);
@@ -174,7 +174,7 @@ fn a_page_shows_calls_and_late_ranks() {
 #[test]
 fn no_rule_is_written_for_a_communicators_first_calls() {
     let mut job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
-    let first = |kind| Kind { decided: "my.toml:7, no shared memory yet".into(), ..kind };
+    let first = |kind| CallKind { decided: "my.toml:7, no shared memory yet".into(), ..kind };
     job.rows = job.rows.into_iter().map(|(kind, row)| (first(kind), row)).collect();
     let advice = advise(&job, "");
     assert!(!advice.contains("_rules"), "{advice}");

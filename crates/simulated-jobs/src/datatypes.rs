@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use expected_results::arithmetic::Arithmetic;
 use expected_results::image;
-use expected_results::layout::{Layout, Scalar, Slot};
+use expected_results::layout::{BasicValue, Layout, Scalar};
 use rustcoll::shim::{rustcoll_datatype, rustcoll_operator};
 
 /// A datatype's elements: plain bytes, or one int, or two ints with gaps, of which the second may lie before the
@@ -35,8 +35,8 @@ impl Described {
     }
 
     fn of_ints(offsets: &[isize], lower_bound: isize, extent: isize) -> Described {
-        let slot = |&offset: &isize| Slot { offset, scalar: Scalar::Int };
-        let slots: Vec<Slot> = offsets.iter().map(slot).collect();
+        let slot = |&offset: &isize| BasicValue { offset, scalar: Scalar::Int };
+        let slots: Vec<BasicValue> = offsets.iter().map(slot).collect();
         let pieces = slots.iter().map(|slot| (slot.offset, slot.scalar.bytes())).collect();
         Described { layout: Layout { slots, lower_bound, extent }, pieces }
     }

@@ -11,7 +11,7 @@ use crate::process::process;
 
 /// A piece of the device's memory.
 #[derive(Debug)]
-pub struct Memory {
+pub struct DeviceMemory {
     /// The library's address.
     address: *mut u8,
     /// The address at which the memory is accessible.
@@ -21,15 +21,15 @@ pub struct Memory {
 
 /// A piece of the device's memory, by its two addresses.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Addresses {
     address: usize,
     twin: usize,
     bytes: usize,
 }
 
-impl Memory {
+impl DeviceMemory {
     /// Returns `bytes` zero bytes.
-    pub fn new(bytes: usize) -> Memory {
+    pub fn new(bytes: usize) -> DeviceMemory {
         let bytes = bytes.max(1);
         // SAFETY: new mappings disturb no other memory. `mremap` of 0 bytes maps a shared mapping a second time.
         let (twin, address) = unsafe {
@@ -45,16 +45,16 @@ impl Memory {
             );
             (twin.cast::<u8>(), address.cast::<u8>())
         };
-        process().device.borrow_mut().push(Place {
+        process().device.borrow_mut().push(Addresses {
             address: address.addr(),
             twin: twin.expose_provenance(),
             bytes,
         });
-        Memory { address, twin, bytes }
+        DeviceMemory { address, twin, bytes }
     }
 }
 
-impl storage::Memory for Memory {
+impl storage::OtherMemory for DeviceMemory {
     fn address(&self) -> *mut u8 {
         self.address
     }
@@ -71,9 +71,9 @@ impl storage::Memory for Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        process().device.borrow_mut().retain(|place| place.address != self.address.addr());
+        process().device.borrow_mut().retain(|addresses| addresses.address != self.address.addr());
         // SAFETY: this object made both mappings.
         unsafe {
             libc::munmap(self.address.cast(), self.bytes);
@@ -89,11 +89,13 @@ pub fn is_there(address: *const u8) -> bool {
 
 /// Returns where the data of an address is accessible.
 pub fn touchable(address: *mut u8) -> *mut u8 {
-    let Some(Place { address: start, twin, .. }) = found(address) else { return address };
+    let Some(Addresses { address: start, twin, .. }) = found(address) else { return address };
     ptr::with_exposed_provenance_mut(twin + (address.addr() - start))
 }
 
-fn found(address: *const u8) -> Option<Place> {
-    let is_in = |place: &&Place| (place.address..place.address + place.bytes).contains(&address.addr());
+fn found(address: *const u8) -> Option<Addresses> {
+    let is_in = |addresses: &&Addresses| {
+        (addresses.address..addresses.address + addresses.bytes).contains(&address.addr())
+    };
     process().device.borrow().iter().find(is_in).copied()
 }

@@ -43,7 +43,7 @@ use rustcoll::selection::Rules;
 use seeds::Seeds;
 
 #[global_allocator]
-static MEMORY: memory::Memory = memory::Memory;
+static MEMORY: memory::RefusingAllocator = memory::RefusingAllocator;
 
 fn main() -> ExitCode {
     let argument = std::env::args().nth(1);

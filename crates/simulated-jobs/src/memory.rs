@@ -9,10 +9,10 @@ use crate::faults::refuses_memory;
 const LINE: usize = 64;
 
 /// The system's allocator, which may refuse.
-pub struct Memory;
+pub struct RefusingAllocator;
 
 // SAFETY: the system's allocator does everything except refusing.
-unsafe impl GlobalAlloc for Memory {
+unsafe impl GlobalAlloc for RefusingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.align() == LINE && refuses_memory() {
             return ptr::null_mut();

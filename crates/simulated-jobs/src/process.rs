@@ -177,7 +177,7 @@ pub struct Process {
     /// Incomplete receives, in the order of posting.
     pub posted: RefCell<Vec<*mut Request>>,
     /// The device's memory, if there is any.
-    pub device: RefCell<Vec<device::Place>>,
+    pub device: RefCell<Vec<device::Addresses>>,
     /// Communicators that MPI is duplicating.
     pub duplications: RefCell<Vec<Duplication>>,
 }

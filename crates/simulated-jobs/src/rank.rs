@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
 
-use expected_results::buffers::{Buffers, Place};
+use expected_results::buffers::{Buffers, Membership};
 use expected_results::random::nth;
 use rustcoll::algorithms::Graph;
 use rustcoll::shim::*;
@@ -168,9 +168,10 @@ impl Rank {
         let (communicator, graph) = self.communicators[call.communicator].as_ref().expect("it was made");
         let (rank, size) = (communicator.rank, communicator.members.len());
         let arguments = call.arguments(rank, size, graph);
-        let mut buffers = Buffers::new(&arguments, &Place::in_group(rank, size), graph, self.seed(place));
+        let mut buffers =
+            Buffers::new(&arguments, &Membership::in_group(rank, size), graph, self.seed(place));
         if self.history.surroundings.has_devices {
-            buffers.move_some(rank, |_| true, |bytes| Some(Box::new(device::Memory::new(bytes))));
+            buffers.move_some(rank, |_| true, |bytes| Some(Box::new(device::DeviceMemory::new(bytes))));
         }
         (communicator, buffers)
     }

@@ -34,23 +34,23 @@ struct Slot {
 }
 
 /// The memory that a writer shares with its readers.
-struct Memory {
+struct SharedBanks {
     banks: [Slot; BANKS],
     ended: Vec<AtomicU64>,
     orders: Orders,
 }
 
 // SAFETY: loom fails if two accesses to a slot's content are not ordered.
-unsafe impl Send for Memory {}
+unsafe impl Send for SharedBanks {}
 
 // SAFETY: as above.
-unsafe impl Sync for Memory {}
+unsafe impl Sync for SharedBanks {}
 
-impl Memory {
+impl SharedBanks {
     fn new(readers: usize, orders: Orders) -> Self {
         let slot = |_| Slot { flag: AtomicU64::new(0), content: UnsafeCell::new(0) };
         let ended = (0..readers).map(|_| AtomicU64::new(0)).collect();
-        Memory { banks: [0, 1].map(slot), ended, orders }
+        SharedBanks { banks: [0, 1].map(slot), ended, orders }
     }
 
     /// Writes the number of each stripe into its slot, until a wait gives up.
@@ -109,7 +109,7 @@ fn explore(readers: usize, stripes: u64, orders: Orders) -> usize {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(move || {
-        let memory = Arc::new(Memory::new(readers, orders));
+        let memory = Arc::new(SharedBanks::new(readers, orders));
         let reading: Vec<_> = (0..readers)
             .map(|reader| {
                 let memory = Arc::clone(&memory);

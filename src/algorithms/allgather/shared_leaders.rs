@@ -33,7 +33,7 @@ const BETWEEN: Algorithm = bruck::ALGORITHM;
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::of(problem);
     let place = placement.place(rank);
-    let part = Part { problem, placement: &placement, rank, place };
+    let part = NodeExchange { problem, placement: &placement, rank, place };
     let program = match place.local {
         0 => {
             let among_leaders = BETWEEN.schedule(&among_nodes(problem, &placement), place.node);
@@ -52,14 +52,14 @@ fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {
 }
 
 /// The part of one rank in the exchange on its node.
-struct Part<'a> {
+struct NodeExchange<'a> {
     problem: &'a Problem,
     placement: &'a Placement,
     rank: usize,
     place: Place,
 }
 
-impl Part<'_> {
+impl NodeExchange<'_> {
     fn program(&self) -> Builder {
         Builder::new(self.rank, self.problem.size, self.problem.size)
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A rank's place in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Vertex {
     pub rank: usize,
     /// The rank's parent, unless the rank is the root.
     pub parent: Option<usize>,
@@ -13,15 +13,15 @@ pub struct Place {
     pub subtree: Range<usize>,
 }
 
-impl Place {
+impl Vertex {
     /// Returns the place of `rank` in the tree of `size` ranks rooted at `root`.
-    pub fn new(rank: usize, size: usize, root: usize) -> Place {
-        let mut place = Place { rank: root, parent: None, subtree: 0..size };
-        while place.rank != rank {
-            let side = if rank < place.rank { place.ranks_below() } else { place.ranks_above() };
-            place = Place { rank: middle(&side), parent: Some(place.rank), subtree: side };
+    pub fn new(rank: usize, size: usize, root: usize) -> Vertex {
+        let mut vertex = Vertex { rank: root, parent: None, subtree: 0..size };
+        while vertex.rank != rank {
+            let side = if rank < vertex.rank { vertex.ranks_below() } else { vertex.ranks_above() };
+            vertex = Vertex { rank: middle(&side), parent: Some(vertex.rank), subtree: side };
         }
-        place
+        vertex
     }
 
     /// Returns the child whose subtree holds the ranks just below.
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     fn level(rank: usize, size: usize, root: usize) -> usize {
-        Place::new(rank, size, root).parent.map_or(0, |parent| 1 + level(parent, size, root))
+        Vertex::new(rank, size, root).parent.map_or(0, |parent| 1 + level(parent, size, root))
     }
 
     #[test]
@@ -66,8 +66,8 @@ mod tests {
         for size in 1..40 {
             for root in 0..size {
                 for rank in 0..size {
-                    let mut children = Place::new(rank, size, root).children();
-                    assert!(children.all(|child| Place::new(child, size, root).parent == Some(rank)));
+                    let mut children = Vertex::new(rank, size, root).children();
+                    assert!(children.all(|child| Vertex::new(child, size, root).parent == Some(rank)));
                 }
             }
         }

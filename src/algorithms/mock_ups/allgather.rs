@@ -1,7 +1,7 @@
 //! Allgather by other collectives: guidelines GL1 to GL4.
 
 use super::{Act, Algorithm, Area, Collective, Parts, mock_up, own_block};
-use crate::algorithms::Call;
+use crate::algorithms::InnerCall;
 use Area::*;
 
 pub const GATHER_BCAST: Algorithm = mock_up(
@@ -13,14 +13,14 @@ pub const GATHER_BCAST: Algorithm = mock_up(
     |problem, rank| {
         let all = Recv.blocks(0..problem.size);
         let is_root = rank == 0;
-        let gather = Call::new(
+        let gather = InnerCall::new(
             Collective::Gather,
             own_block(problem, rank, problem.in_place),
             is_root.then(|| all.clone()),
         );
         vec![
             gather.in_place_if(problem.in_place && is_root).into(),
-            Call::new(Collective::Bcast, None, all).into(),
+            InnerCall::new(Collective::Bcast, None, all).into(),
         ]
     },
 );
@@ -36,7 +36,7 @@ pub const ALLTOALL: Algorithm = mock_up(
         let mut acts: Vec<Act> =
             (0..problem.size).map(|block| Act::Copy { from: own.clone(), to: All.block(block) }).collect();
         let all = 0..problem.size;
-        acts.push(Call::new(Collective::Alltoall, All.blocks(all.clone()), Recv.blocks(all)).into());
+        acts.push(InnerCall::new(Collective::Alltoall, All.blocks(all.clone()), Recv.blocks(all)).into());
         acts
     },
 );
@@ -53,7 +53,7 @@ pub const ALLREDUCE: Algorithm = mock_up(
         vec![
             Act::Clear(all.clone()),
             Act::Copy { from: own_block(problem, rank, problem.in_place), to: All.block(rank) },
-            Call::new(Collective::Allreduce, None, all.clone()).in_place_if(true).uniting().into(),
+            InnerCall::new(Collective::Allreduce, None, all.clone()).in_place_if(true).uniting().into(),
             Act::Copy { from: all, to: Recv.blocks(0..problem.size) },
         ]
     },
@@ -66,7 +66,7 @@ pub const ALLGATHERV: Algorithm = mock_up(
     "A mock-up: MPI_Allgatherv of equal blocks. MPI_Allgather should not be slower than that.",
     Parts::Given,
     |problem, rank| {
-        let call = Call::new(Collective::Allgatherv, Send.block(rank), Recv.blocks(0..problem.size));
+        let call = InnerCall::new(Collective::Allgatherv, Send.block(rank), Recv.blocks(0..problem.size));
         vec![call.in_place_if(problem.in_place).into()]
     },
 );

@@ -1,7 +1,7 @@
 //! Allreduce by other collectives: guidelines GL5 to GL7.
 
 use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
-use crate::algorithms::Call;
+use crate::algorithms::InnerCall;
 use Area::*;
 
 pub const REDUCE_BCAST: Algorithm = mock_up(
@@ -13,10 +13,10 @@ pub const REDUCE_BCAST: Algorithm = mock_up(
     |problem, rank| {
         let is_root = rank == 0;
         let input = if problem.in_place { Recv.block(0) } else { Send.block(0) };
-        let reduce = Call::new(Collective::Reduce, input, is_root.then(|| Recv.block(0)));
+        let reduce = InnerCall::new(Collective::Reduce, input, is_root.then(|| Recv.block(0)));
         vec![
             reduce.in_place_if(problem.in_place && is_root).into(),
-            Call::new(Collective::Bcast, None, Recv.block(0)).into(),
+            InnerCall::new(Collective::Bcast, None, Recv.block(0)).into(),
         ]
     },
 );
@@ -33,8 +33,8 @@ pub const REDUCE_SCATTER_BLOCK_ALLGATHER: Algorithm = mock_up(
         let input = if problem.in_place { recv.clone() } else { Send.blocks(blocks) };
         vec![
             Act::Copy { from: input, to: all.clone() },
-            Call::new(Collective::ReduceScatterBlock, all.clone(), Own.block(rank)).into(),
-            Call::new(Collective::Allgather, Own.block(rank), all.clone()).into(),
+            InnerCall::new(Collective::ReduceScatterBlock, all.clone(), Own.block(rank)).into(),
+            InnerCall::new(Collective::Allgather, Own.block(rank), all.clone()).into(),
             Act::Copy { from: all, to: recv },
         ]
     },
@@ -51,12 +51,13 @@ pub const REDUCE_SCATTER_ALLGATHERV: Algorithm = mock_up(
         let recv = Recv.blocks(0..problem.size);
         match problem.in_place {
             true => vec![
-                Call::new(Collective::ReduceScatter, recv.clone(), Own.block(rank)).into(),
-                Call::new(Collective::Allgatherv, Own.block(rank), recv).into(),
+                InnerCall::new(Collective::ReduceScatter, recv.clone(), Own.block(rank)).into(),
+                InnerCall::new(Collective::Allgatherv, Own.block(rank), recv).into(),
             ],
             false => vec![
-                Call::new(Collective::ReduceScatter, Send.blocks(0..problem.size), Recv.block(rank)).into(),
-                Call::new(Collective::Allgatherv, None, recv).in_place_if(true).into(),
+                InnerCall::new(Collective::ReduceScatter, Send.blocks(0..problem.size), Recv.block(rank))
+                    .into(),
+                InnerCall::new(Collective::Allgatherv, None, recv).in_place_if(true).into(),
             ],
         }
     },

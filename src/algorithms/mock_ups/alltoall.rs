@@ -1,7 +1,7 @@
 //! Alltoall by another collective: guideline GL8.
 
 use super::{Algorithm, Area, Collective, Parts, mock_up};
-use crate::algorithms::Call;
+use crate::algorithms::InnerCall;
 
 pub const ALLTOALLV: Algorithm = mock_up(
     &[Collective::Alltoall],
@@ -11,6 +11,6 @@ pub const ALLTOALLV: Algorithm = mock_up(
     Parts::Given,
     |problem, _| {
         let [send, recv] = [Area::Send, Area::Recv].map(|area| area.blocks(0..problem.size));
-        vec![Call::new(Collective::Alltoallv, send, recv).in_place_if(problem.in_place).into()]
+        vec![InnerCall::new(Collective::Alltoallv, send, recv).in_place_if(problem.in_place).into()]
     },
 );

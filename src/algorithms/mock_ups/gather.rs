@@ -1,7 +1,7 @@
 //! Gather by other collectives: guidelines GL11 to GL13.
 
 use super::{Act, Algorithm, Area, Collective, Parts, mock_up, own_block};
-use crate::algorithms::Call;
+use crate::algorithms::InnerCall;
 use Area::*;
 
 /// A root in place copies its block first, because this block must not overlap the gathered ones.
@@ -18,9 +18,9 @@ pub const ALLGATHER: Algorithm = mock_up(
         match is_root && problem.in_place {
             true => vec![
                 Act::Copy { from: Recv.block(rank), to: Own.block(rank) },
-                Call::new(Collective::Allgather, Own.block(rank), recv).into(),
+                InnerCall::new(Collective::Allgather, Own.block(rank), recv).into(),
             ],
-            false => vec![Call::new(Collective::Allgather, Send.block(rank), recv).into()],
+            false => vec![InnerCall::new(Collective::Allgather, Send.block(rank), recv).into()],
         }
     },
 );
@@ -34,7 +34,7 @@ pub const GATHERV: Algorithm = mock_up(
     |problem, rank| {
         let is_root = rank == problem.root;
         let recv = is_root.then(|| Recv.blocks(0..problem.size));
-        let call = Call::new(Collective::Gatherv, Send.block(rank), recv).rooted(problem.root);
+        let call = InnerCall::new(Collective::Gatherv, Send.block(rank), recv).rooted(problem.root);
         vec![call.in_place_if(is_root && problem.in_place).into()]
     },
 );
@@ -50,7 +50,7 @@ pub const REDUCE: Algorithm = mock_up(
         let is_root = rank == problem.root;
         let all = All.blocks(0..problem.size);
         let (send, recv) = if is_root { (None, Some(all.clone())) } else { (Some(all.clone()), None) };
-        let reduce = Call::new(Collective::Reduce, send, recv).rooted(problem.root).uniting();
+        let reduce = InnerCall::new(Collective::Reduce, send, recv).rooted(problem.root).uniting();
         let mut acts = vec![
             Act::Clear(all.clone()),
             Act::Copy { from: own_block(problem, rank, is_root && problem.in_place), to: All.block(rank) },

@@ -15,7 +15,7 @@ pub mod reduce_scatter_block;
 pub mod scan;
 pub mod scatter;
 
-use super::{Act, Algorithm, Area, Body, Calls, Collective, Parts, Problem, Region, Requirement};
+use super::{Act, Algorithm, Area, AreaBlocks, Body, Calls, Collective, Parts, Problem, Requirement};
 
 /// Returns the registry's entry of a mock-up.
 const fn mock_up(
@@ -40,7 +40,7 @@ const fn mock_up(
 }
 
 /// Returns where a rank's only input block lies: if in place, where the result goes.
-fn own_block(problem: &Problem, rank: usize, in_place: bool) -> Region {
+fn own_block(problem: &Problem, rank: usize, in_place: bool) -> AreaBlocks {
     debug_assert!(rank < problem.size);
     if in_place { Area::Recv.block(rank) } else { Area::Send.block(rank) }
 }

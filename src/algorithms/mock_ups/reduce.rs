@@ -1,11 +1,11 @@
 //! Reduce by other collectives: guidelines GL14 to GL16.
 
-use super::{Act, Algorithm, Area, Collective, Parts, Problem, Region, mock_up};
-use crate::algorithms::Call;
+use super::{Act, Algorithm, Area, AreaBlocks, Collective, Parts, Problem, mock_up};
+use crate::algorithms::InnerCall;
 use Area::*;
 
 /// Returns where a rank's input lies: at a root in place, where the result goes.
-fn input(problem: &Problem, rank: usize, blocks: usize) -> Region {
+fn input(problem: &Problem, rank: usize, blocks: usize) -> AreaBlocks {
     let area = if problem.in_place && rank == problem.root { Recv } else { Send };
     area.blocks(0..blocks)
 }
@@ -20,12 +20,12 @@ pub const ALLREDUCE: Algorithm = mock_up(
     |problem, rank| {
         let input = input(problem, rank, 1);
         match rank == problem.root {
-            false => vec![Call::new(Collective::Allreduce, input, All.block(0)).into()],
+            false => vec![InnerCall::new(Collective::Allreduce, input, All.block(0)).into()],
             true if problem.in_place => vec![
                 Act::Copy { from: input, to: All.block(0) },
-                Call::new(Collective::Allreduce, All.block(0), Recv.block(0)).into(),
+                InnerCall::new(Collective::Allreduce, All.block(0), Recv.block(0)).into(),
             ],
-            true => vec![Call::new(Collective::Allreduce, input, Recv.block(0)).into()],
+            true => vec![InnerCall::new(Collective::Allreduce, input, Recv.block(0)).into()],
         }
     },
 );
@@ -40,10 +40,10 @@ pub const REDUCE_SCATTER_BLOCK_GATHER: Algorithm = mock_up(
     |problem, rank| {
         let is_root = rank == problem.root;
         let all = All.blocks(0..problem.size);
-        let gather = Call::new(Collective::Gather, Own.block(rank), is_root.then(|| all.clone()));
+        let gather = InnerCall::new(Collective::Gather, Own.block(rank), is_root.then(|| all.clone()));
         let mut acts = vec![
             Act::Copy { from: input(problem, rank, problem.size), to: all.clone() },
-            Call::new(Collective::ReduceScatterBlock, all.clone(), Own.block(rank)).into(),
+            InnerCall::new(Collective::ReduceScatterBlock, all.clone(), Own.block(rank)).into(),
             gather.rooted(problem.root).into(),
         ];
         acts.extend(is_root.then(|| Act::Copy { from: all, to: Recv.blocks(0..problem.size) }));
@@ -61,8 +61,9 @@ pub const REDUCE_SCATTER_GATHERV: Algorithm = mock_up(
         let is_root = rank == problem.root;
         let recv = is_root.then(|| Recv.blocks(0..problem.size));
         vec![
-            Call::new(Collective::ReduceScatter, input(problem, rank, problem.size), Own.block(rank)).into(),
-            Call::new(Collective::Gatherv, Own.block(rank), recv).rooted(problem.root).into(),
+            InnerCall::new(Collective::ReduceScatter, input(problem, rank, problem.size), Own.block(rank))
+                .into(),
+            InnerCall::new(Collective::Gatherv, Own.block(rank), recv).rooted(problem.root).into(),
         ]
     },
 );

@@ -1,7 +1,7 @@
 //! Reduce-scatter of equal blocks by other collectives: guidelines GL17 to GL19.
 
 use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
-use crate::algorithms::Call;
+use crate::algorithms::InnerCall;
 use Area::*;
 
 pub const REDUCE_THEN_SCATTER: Algorithm = mock_up(
@@ -14,8 +14,8 @@ pub const REDUCE_THEN_SCATTER: Algorithm = mock_up(
     |problem, rank| {
         let all = (rank == 0).then(|| All.blocks(0..problem.size));
         vec![
-            Call::new(Collective::Reduce, Send.blocks(0..problem.size), all.clone()).into(),
-            Call::new(Collective::Scatter, all, Recv.block(rank)).into(),
+            InnerCall::new(Collective::Reduce, Send.blocks(0..problem.size), all.clone()).into(),
+            InnerCall::new(Collective::Scatter, all, Recv.block(rank)).into(),
         ]
     },
 );
@@ -27,8 +27,8 @@ pub const REDUCE_SCATTER: Algorithm = mock_up(
     "A mock-up: MPI_Reduce_scatter of equal blocks. MPI_Reduce_scatter_block should not be slower than that.",
     Parts::Given,
     |problem, rank| {
-        let call = Call::new(Collective::ReduceScatter, Send.blocks(0..problem.size), Recv.block(rank));
-        vec![Call { in_place: problem.in_place, ..call }.into()]
+        let call = InnerCall::new(Collective::ReduceScatter, Send.blocks(0..problem.size), Recv.block(rank));
+        vec![InnerCall { in_place: problem.in_place, ..call }.into()]
     },
 );
 
@@ -42,7 +42,7 @@ pub const ALLREDUCE: Algorithm = mock_up(
     |problem, rank| {
         let [send, all] = [Send, All].map(|area| area.blocks(0..problem.size));
         vec![
-            Call::new(Collective::Allreduce, send, all).into(),
+            InnerCall::new(Collective::Allreduce, send, all).into(),
             Act::Copy { from: All.block(rank), to: Recv.block(rank) },
         ]
     },

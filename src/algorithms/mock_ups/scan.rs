@@ -1,7 +1,7 @@
 //! Scan by another collective: guideline GL20.
 
 use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
-use crate::algorithms::Call;
+use crate::algorithms::InnerCall;
 use Area::*;
 
 pub const EXSCAN_REDUCE_LOCAL: Algorithm = mock_up(
@@ -12,7 +12,7 @@ pub const EXSCAN_REDUCE_LOCAL: Algorithm = mock_up(
     Parts::Whole,
     |problem, rank| {
         let input = if problem.in_place { Recv } else { Send }.block(0);
-        let mut acts = vec![Call::new(Collective::Exscan, input.clone(), All.block(0)).into()];
+        let mut acts = vec![InnerCall::new(Collective::Exscan, input.clone(), All.block(0)).into()];
         acts.extend((!problem.in_place).then(|| Act::Copy { from: input, to: Recv.block(0) }));
         acts.extend((rank > 0).then(|| Act::Reduce { from: All.block(0), to: Recv.block(0) }));
         acts

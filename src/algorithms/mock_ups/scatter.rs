@@ -1,7 +1,7 @@
 //! Scatter by other collectives: guidelines GL21 and GL22.
 
 use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
-use crate::algorithms::Call;
+use crate::algorithms::InnerCall;
 use Area::*;
 
 /// The root packs its blocks into bytes, because the other ranks have no memory that the root's datatype describes.
@@ -17,7 +17,7 @@ pub const BCAST: Algorithm = mock_up(
         let [send, all] = [Send, All].map(|area| area.blocks(0..problem.size));
         let mut acts = Vec::new();
         acts.extend(is_root.then(|| Act::Copy { from: send, to: all.clone() }));
-        acts.push(Call::new(Collective::Bcast, None, all).rooted(problem.root).into());
+        acts.push(InnerCall::new(Collective::Bcast, None, all).rooted(problem.root).into());
         let keeps = is_root && problem.in_place;
         acts.extend((!keeps).then(|| Act::Copy { from: All.block(rank), to: Recv.block(rank) }));
         acts
@@ -34,7 +34,7 @@ pub const SCATTERV: Algorithm = mock_up(
         let is_root = rank == problem.root;
         let send = is_root.then(|| Send.blocks(0..problem.size));
         let recv = (!(is_root && problem.in_place)).then(|| Recv.block(rank));
-        let call = Call::new(Collective::Scatterv, send, recv).rooted(problem.root);
-        vec![Call { in_place: is_root && problem.in_place, ..call }.into()]
+        let call = InnerCall::new(Collective::Scatterv, send, recv).rooted(problem.root);
+        vec![InnerCall { in_place: is_root && problem.in_place, ..call }.into()]
     },
 );

@@ -8,7 +8,7 @@
 //! Keeps the order of operands for every root.
 
 use super::{at_root, contribution};
-use crate::algorithms::building_blocks::in_order_tree::Place;
+use crate::algorithms::building_blocks::in_order_tree::Vertex;
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::schedule::Schedule;
@@ -29,7 +29,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, root, .. } = *problem;
-    let place = Place::new(rank, size, root);
-    let children = place.children();
-    at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), place.parent, children))
+    let vertex = Vertex::new(rank, size, root);
+    let children = vertex.children();
+    at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), vertex.parent, children))
 }

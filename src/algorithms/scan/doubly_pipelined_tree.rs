@@ -9,7 +9,7 @@
 
 use super::{contribution, free_place};
 use crate::algorithms::building_blocks::AHEAD;
-use crate::algorithms::building_blocks::in_order_tree::{Place, middle};
+use crate::algorithms::building_blocks::in_order_tree::{Vertex, middle};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
@@ -30,65 +30,65 @@ pub const EXSCAN: Algorithm =
     Algorithm { collectives: &[Collective::Exscan], body: Body::Messages(exscan), ..SCAN };
 
 fn scan(problem: &Problem, rank: usize) -> Schedule {
-    let (node, vector) = (Node::new(rank, problem.size), Vectors(problem.segments));
+    let (tree, vector) = (TreeNeighbours::new(rank, problem.size), Vectors(problem.segments));
     let own = |segment| contribution(problem).block(segment);
     // The sum of this rank and its lower child's subtree.
-    let sum = |segment| if node.lower.is_some() { Recv.block(segment) } else { own(segment) };
+    let sum = |segment| if tree.lower.is_some() { Recv.block(segment) } else { own(segment) };
 
     let up = |program: &mut Builder, segment: usize| {
-        if let Some(lower) = node.lower {
+        if let Some(lower) = tree.lower {
             let below = vector.block(0, segment);
             receive(program, lower, below);
             program.reduce(below, own(segment), sum(segment));
         }
-        node.send_up(program, sum(segment), vector.block(1, segment));
+        tree.send_up(program, sum(segment), vector.block(1, segment));
     };
     let down = |program: &mut Builder, segment: usize| {
         let result = Recv.block(segment);
-        match node.above {
+        match tree.above {
             Some(parent) => {
                 let before = vector.block(0, segment);
                 receive(program, parent, before);
-                if let Some(lower) = node.lower {
+                if let Some(lower) = tree.lower {
                     program.send(lower, before);
                 }
                 program.reduce(before, sum(segment), result);
             }
             None => program.copy(sum(segment), result),
         }
-        if let Some(upper) = node.upper {
+        if let Some(upper) = tree.upper {
             program.send(upper, result);
         }
     };
-    node.pipelined(problem, up, down)
+    tree.pipelined(problem, up, down)
 }
 
 fn exscan(problem: &Problem, rank: usize) -> Schedule {
-    let (node, vector) = (Node::new(rank, problem.size), Vectors(problem.segments));
+    let (tree, vector) = (TreeNeighbours::new(rank, problem.size), Vectors(problem.segments));
     let own = |segment| contribution(problem).block(segment);
     let result = |segment| free_place(problem, segment, vector.index(2, segment));
-    let sum = |segment| if node.lower.is_some() { vector.block(0, segment) } else { own(segment) };
+    let sum = |segment| if tree.lower.is_some() { vector.block(0, segment) } else { own(segment) };
 
     let up = |program: &mut Builder, segment: usize| {
-        if let Some(lower) = node.lower {
+        if let Some(lower) = tree.lower {
             receive(program, lower, result(segment));
-            if node.upper.is_some() || node.sum_is_for.is_some() {
+            if tree.upper.is_some() || tree.sum_is_for.is_some() {
                 program.reduce(result(segment), own(segment), sum(segment));
             }
         }
-        node.send_up(program, sum(segment), vector.block(1, segment));
+        tree.send_up(program, sum(segment), vector.block(1, segment));
     };
     let down = |program: &mut Builder, segment: usize| {
         let (mut before_own, mut up_to_own) = (result(segment), sum(segment));
-        if let Some(parent) = node.above {
+        if let Some(parent) = tree.above {
             // Even a rank without children needs the sum from above, so it cannot send up faster than sums come down.
             let before = vector.block(1, segment);
             receive(program, parent, before);
-            if node.upper.is_some() {
+            if tree.upper.is_some() {
                 up_to_own = vector.block(0, segment);
                 program.reduce(before, sum(segment), up_to_own);
             }
-            match node.lower {
+            match tree.lower {
                 Some(lower) => {
                     program.send(lower, before);
                     program.reduce(before, before_own, before_own);
@@ -96,14 +96,14 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
                 None => before_own = before,
             }
         }
-        if let Some(upper) = node.upper {
+        if let Some(upper) = tree.upper {
             program.send(upper, up_to_own);
         }
         if rank > 0 {
             program.copy(before_own, Recv.block(segment));
         }
     };
-    node.pipelined(problem, up, down)
+    tree.pipelined(problem, up, down)
 }
 
 /// Vectors in scratch, with this many segments each.
@@ -120,7 +120,7 @@ impl Vectors {
 }
 
 /// A rank's neighbours in the tree, by what they exchange.
-struct Node {
+struct TreeNeighbours {
     rank: usize,
     /// The child whose subtree holds the ranks just below.
     lower: Option<usize>,
@@ -134,16 +134,16 @@ struct Node {
     lag: usize,
 }
 
-impl Node {
-    fn new(rank: usize, size: usize) -> Node {
-        let place = Place::new(rank, size, middle(&(0..size)));
-        Node {
+impl TreeNeighbours {
+    fn new(rank: usize, size: usize) -> TreeNeighbours {
+        let vertex = Vertex::new(rank, size, middle(&(0..size)));
+        TreeNeighbours {
             rank,
-            lower: place.lower_child(),
-            upper: place.upper_child(),
-            sum_is_for: place.parent.filter(|_| place.subtree.end < size),
-            above: place.parent.filter(|_| place.subtree.start > 0),
-            lag: lag(&place, size),
+            lower: vertex.lower_child(),
+            upper: vertex.upper_child(),
+            sum_is_for: vertex.parent.filter(|_| vertex.subtree.end < size),
+            above: vertex.parent.filter(|_| vertex.subtree.start > 0),
+            lag: lag(&vertex, size),
         }
     }
 
@@ -188,8 +188,8 @@ fn receive(program: &mut Builder, peer: usize, block: Run) {
 
 /// Returns how many segments go up before the first one comes down: one for each round in between. So no rank
 /// waits for a sum from above before it sends up what others wait for.
-fn lag(place: &Place, size: usize) -> usize {
-    comes_down(place, size).saturating_sub(goes_up(place.subtree.len()))
+fn lag(vertex: &Vertex, size: usize) -> usize {
+    comes_down(vertex, size).saturating_sub(goes_up(vertex.subtree.len()))
 }
 
 /// Returns the round in which the first segment of a subtree of `ranks` ranks is complete: two rounds for each level.
@@ -198,11 +198,11 @@ fn goes_up(ranks: usize) -> usize {
 }
 
 /// Returns the round in which the first sum of the ranks before a subtree arrives there; 0 if there are none.
-fn comes_down(place: &Place, size: usize) -> usize {
-    let Some(parent) = place.parent.filter(|_| place.subtree.start > 0) else { return 0 };
-    let parent = Place::new(parent, size, middle(&(0..size)));
+fn comes_down(vertex: &Vertex, size: usize) -> usize {
+    let Some(parent) = vertex.parent.filter(|_| vertex.subtree.start > 0) else { return 0 };
+    let parent = Vertex::new(parent, size, middle(&(0..size)));
     let before_parent = comes_down(&parent, size);
-    match place.rank < parent.rank {
+    match vertex.rank < parent.rank {
         true => before_parent + 1,
         false => before_parent.max(goes_up(parent.rank - parent.subtree.start) + 1) + 2,
     }

@@ -1,7 +1,7 @@
 //! Reads machines from small TOML files.
 
 use super::{Beyond, ByteTime, Groups, Link, Machine, Port, Processor, Shared, units};
-use crate::text::error::{Fault, Source};
+use crate::text::error::{Fault, SourceText};
 use crate::text::nearest::unknown;
 use crate::text::{TextErrors, content, file_content, quantity, tables};
 use std::ops::Range;
@@ -98,7 +98,7 @@ impl Machine {
         let mut faults = Vec::new();
         match machine(text, &mut faults) {
             Some(machine) if faults.is_empty() => Ok(machine),
-            _ => Err(Source::new(name, text).errors(faults)),
+            _ => Err(SourceText::new(name, text).errors(faults)),
         }
     }
 }

@@ -7,10 +7,10 @@
 
 use super::charge::{Charge, Charged, Level};
 use super::instant::Instant;
-use super::network::{Kind, Network};
+use super::network::{Network, PostKind};
 use super::program::{Action, Direction, Work};
 use super::queue::{Queue, Timed};
-use super::signals::Given;
+use super::signals::GivenSignals;
 use super::timeline::{Activity, Recorder, Span};
 use super::{Prediction, Progress, SimulationError, Stage};
 use crate::cost::machine::{Link, Machine, Port};
@@ -116,7 +116,7 @@ struct Run<'job, R: Recorder> {
     free: [[Vec<R::Instant>; 2]; 2],
     /// As `free`, for what all messages of a node share.
     nodes_free: [[Vec<R::Instant>; 2]; 2],
-    given: Given<'job, R::Instant>,
+    given: GivenSignals<'job, R::Instant>,
     /// Ranks that may go on.
     ready: Vec<usize>,
     rounds: Vec<f64>,
@@ -151,7 +151,7 @@ struct Cost<'job> {
 }
 
 impl<'job> Cost<'job> {
-    fn of(kind: &Kind, bytes: Bytes, machine: &'job Machine) -> Self {
+    fn of(kind: &PostKind, bytes: Bytes, machine: &'job Machine) -> Self {
         let (level, link) = match kind.is_within {
             true => (Level::Within, &machine.within),
             false => (Level::Between, &machine.between),
@@ -198,7 +198,7 @@ impl<'job, R: Recorder> Run<'job, R> {
             costs: network.kinds.iter().map(|kind| Cost::of(kind, bytes, machine)).collect(),
             free: [[ports(), ports()], [ports(), ports()]],
             nodes_free: [[ports(), ports()], [ports(), ports()]],
-            given: Given::none(&network.signals),
+            given: GivenSignals::none(&network.signals),
             ready: (0..ranks).rev().collect(),
             rounds: Vec::new(),
             events: Queue::new(),

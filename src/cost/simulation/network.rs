@@ -18,7 +18,7 @@ pub struct Network {
     /// The posts, by number.
     pub ends: Vec<End>,
     /// Properties that many posts have in common.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<PostKind>,
     /// Flags and ends of stripes within nodes.
     pub signals: Signals,
     pub places: Vec<RankPosition>,
@@ -41,7 +41,7 @@ pub struct End {
 
 /// What decides how long a post takes.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct PostKind {
     pub bytes: Amount,
     pub direction: Direction,
     /// Whether the message stays on a node.
@@ -84,7 +84,7 @@ impl Network {
         let partners = partners(&programs, symmetry, &posts)?;
         let mut kinds = Kinds::default();
         let end = |(&(rank, post), &partner): (&(usize, Post), &u32)| End {
-            kind: kinds.number(Kind {
+            kind: kinds.number(PostKind {
                 bytes: post.bytes,
                 direction: post.direction,
                 is_within: nodes.of(rank) == nodes.of(post.peer as usize),
@@ -108,7 +108,7 @@ impl Network {
         Ok(Network { programs, first, ends, kinds: kinds.all, signals, places, size: symmetry.size() })
     }
 
-    pub fn kind(&self, end: &End) -> &Kind {
+    pub fn kind(&self, end: &End) -> &PostKind {
         &self.kinds[end.kind as usize]
     }
 
@@ -164,13 +164,13 @@ impl Traffic {
 /// Kinds of posts, each once.
 #[derive(Default)]
 struct Kinds {
-    all: Vec<Kind>,
+    all: Vec<PostKind>,
     numbers: HashMap<(Amount, Direction, [bool; 2], u32), u32>,
 }
 
 impl Kinds {
-    fn number(&mut self, kind: Kind) -> u32 {
-        let Kind { bytes, direction, is_within, is_unidirectional, crossing } = kind;
+    fn number(&mut self, kind: PostKind) -> u32 {
+        let PostKind { bytes, direction, is_within, is_unidirectional, crossing } = kind;
         let key = (bytes, direction, [is_within, is_unidirectional], crossing.to_bits());
         *self.numbers.entry(key).or_insert_with(|| {
             self.all.push(kind);

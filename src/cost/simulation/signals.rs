@@ -71,7 +71,7 @@ fn key(signal: Signal, symmetry: Symmetry, node: u32) -> (u32, Signal) {
 }
 
 /// Which signals have been given.
-pub struct Given<'job, T> {
+pub struct GivenSignals<'job, T> {
     signals: &'job Signals,
     /// How many ranks have yet to give each signal.
     missing: Vec<u32>,
@@ -83,9 +83,9 @@ pub struct Given<'job, T> {
     waiting: HashMap<u32, Vec<usize>>,
 }
 
-impl<'job, T: Instant> Given<'job, T> {
+impl<'job, T: Instant> GivenSignals<'job, T> {
     pub fn none(signals: &'job Signals) -> Self {
-        Given {
+        GivenSignals {
             signals,
             missing: signals.givers.clone(),
             times: vec![T::BEGIN; signals.givers.len()],

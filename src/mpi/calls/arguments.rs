@@ -2,7 +2,7 @@
 
 use crate::algorithms::Collective;
 use crate::engine::Counts;
-use crate::mpi::messages::transport::{Block, Error, Span, bytes};
+use crate::mpi::messages::transport::{Error, Span, TypedBlock, bytes};
 use crate::mpi::shim::bindings::*;
 use crate::selection::Measure;
 use std::ffi::c_void;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Side {
     base: *mut u8,
     datatype: rustcoll_datatype,
-    blocks: Option<Box<[Block]>>,
+    blocks: Option<Box<[TypedBlock]>>,
     pub counts: Counts,
 }
 
@@ -42,7 +42,7 @@ impl Side {
                 (self.base.wrapping_offset(offset as isize * self.datatype.extent), elements, &self.datatype)
             }
             Some(blocks) => {
-                let Block { displacement, count, datatype } = &blocks[offset];
+                let TypedBlock { displacement, count, datatype } = &blocks[offset];
                 (self.base.wrapping_offset(*displacement), *count, datatype)
             }
         }
@@ -164,10 +164,10 @@ impl Side {
             let mut datatype = bytes();
             // SAFETY: by this function's contract there is a handle for each block.
             unsafe { rustcoll_shim_describe(handle(side.datatypes, index), &mut datatype) };
-            Block { displacement: displacements[index], count: counts[index] as usize, datatype }
+            TypedBlock { displacement: displacements[index], count: counts[index] as usize, datatype }
         };
-        let blocks: Box<[Block]> = (0..number).map(block).collect();
-        let counts = Counts::Typed { bytes: blocks.iter().map(Block::bytes).collect() };
+        let blocks: Box<[TypedBlock]> = (0..number).map(block).collect();
+        let counts = Counts::Typed { bytes: blocks.iter().map(TypedBlock::bytes).collect() };
         Side { base, datatype: bytes(), blocks: Some(blocks), counts }
     }
 }

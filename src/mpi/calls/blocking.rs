@@ -18,8 +18,8 @@ use crate::mpi::parameters::settings::{self, Settings, Values};
 use crate::mpi::reporting::sampler::{Sampler, Timing};
 use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shared_memory::geometry;
+use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shared_memory::patience::Patience;
-use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
 use crate::mpi::shim::panics::guarded;
 use crate::report::Form;
@@ -31,10 +31,10 @@ use std::sync::Arc;
 pub struct Blocking {
     work: Work,
     /// The lane of this node's shared memory for blocking calls, from the first call that uses slots.
-    segment: Option<Segment>,
-    calls: Calls,
+    lane_memory: Option<LaneMemory>,
+    calls: KeptCalls,
     /// The calls set aside: the user's while an algorithm calls other collectives, otherwise an algorithm's.
-    other_calls: Calls,
+    other_calls: KeptCalls,
     /// The error after which this rank and others may disagree about which messages are under way.
     broken_by: Option<transport::Error>,
     /// Unfinished calls, `None` if not watched. There may be several: the component below may call others.
@@ -45,13 +45,13 @@ pub struct Blocking {
 
 /// Remembered blocking calls: those that algorithms make, or all others.
 #[derive(Default)]
-struct Calls {
+struct KeptCalls {
     jobs: Jobs,
     /// Whether an algorithm that calls other collectives makes these calls. No such algorithm may serve them.
     are_inner: bool,
 }
 
-impl Calls {
+impl KeptCalls {
     /// Remembers how a call was served, if that may hold for the next same call.
     ///
     /// # Safety
@@ -68,9 +68,9 @@ impl Blocking {
     pub fn new() -> Blocking {
         Blocking {
             work: Work::new(),
-            segment: None,
-            calls: Calls::default(),
-            other_calls: Calls { are_inner: true, ..Calls::default() },
+            lane_memory: None,
+            calls: KeptCalls::default(),
+            other_calls: KeptCalls { are_inner: true, ..KeptCalls::default() },
             broken_by: None,
             under_way: Vec::new(),
             sampler: None,
@@ -114,7 +114,7 @@ impl Communicator {
         let settings = &Settings::ALL[call.collective as usize];
         // SAFETY: by this function's contract nobody else uses the blocking state, here and below.
         unsafe {
-            let Blocking { work, segment, calls, under_way, sampler, .. } = &mut *self.blocking.get();
+            let Blocking { work, lane_memory, calls, under_way, sampler, .. } = &mut *self.blocking.get();
             if self.may_lie_on_a_device(call) {
                 return None;
             }
@@ -133,7 +133,7 @@ impl Communicator {
                     }
                     settings.note_ran(job.planned.decision.number);
                     let timed = timed(job, sampler);
-                    let status = self.carry_out(job, work, segment);
+                    let status = self.carry_out(job, work, lane_memory);
                     if let (Some((subject, timing)), Some(sampler)) = (timed, sampler) {
                         sampler.end(&subject, timing);
                     }
@@ -215,7 +215,7 @@ impl Communicator {
         let start = watch::is_on().then(watch::now);
         // SAFETY: by this function's contract.
         unsafe {
-            let Blocking { calls: Calls { jobs, are_inner }, .. } = &mut *self.blocking.get();
+            let Blocking { calls: KeptCalls { jobs, are_inner }, .. } = &mut *self.blocking.get();
             let arguments = self.arguments(call)?;
             let has_below = self.below.blocking[call.collective as usize] != 0;
             let form =
@@ -305,7 +305,7 @@ impl Communicator {
         let collective = arguments.collective;
         // SAFETY: by this function's contract.
         unsafe {
-            let Blocking { work, segment, calls, under_way, sampler, .. } = &mut *self.blocking.get();
+            let Blocking { work, lane_memory, calls, under_way, sampler, .. } = &mut *self.blocking.get();
             let is_inner = calls.are_inner;
             let form = if is_inner { Form::Inner } else { Form::Blocking };
             let subject = start.map(|_| self.subject(&arguments, &planned.decision, form));
@@ -345,11 +345,11 @@ impl Communicator {
                     let channel = self.channel_of(collective);
                     let transfer = Transfer::new(&program, arguments, wrapping, channel, limit);
                     under_way.push(begun);
-                    if segment.is_none() && planned.takes_slots() {
-                        *segment = self.lanes.segment(geometry::BLOCKING);
+                    if lane_memory.is_none() && planned.takes_slots() {
+                        *lane_memory = self.lanes.lane_memory(geometry::BLOCKING);
                     }
                     let mut job = Job::with_transfer(key, planned, transfer, call).told(subject);
-                    let status = self.carry_out_timed(&mut job, work, segment);
+                    let status = self.carry_out_timed(&mut job, work, lane_memory);
                     calls.keep(call, &values, job);
                     self.settle(call, status)
                 }
@@ -361,9 +361,9 @@ impl Communicator {
 
     /// Carries out a job's transfer. Returns an MPI error code.
     #[inline]
-    fn carry_out(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
+    fn carry_out(&self, job: &mut Job, work: &mut Work, lane_memory: &mut Option<LaneMemory>) -> c_int {
         let Some(transfer) = &mut job.transfer else { return RUSTCOLL_ERR_INTERN };
-        let ended = transfer.begin(work).and_then(|()| transfer.finish(work, segment.as_mut()));
+        let ended = transfer.begin(work).and_then(|()| transfer.finish(work, lane_memory.as_mut()));
         if ended == Err(RUSTCOLL_ERR_NO_MEM) {
             self.report_shortage(job, work);
         }
@@ -372,10 +372,10 @@ impl Communicator {
     }
 
     /// Like `carry_out`, but also notes the time if the call tries an algorithm.
-    fn carry_out_timed(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
-        let Lasting::Tried(kind) = job.planned.lasting else { return self.carry_out(job, work, segment) };
+    fn carry_out_timed(&self, job: &mut Job, work: &mut Work, lane_memory: &mut Option<LaneMemory>) -> c_int {
+        let Lasting::Tried(kind) = job.planned.lasting else { return self.carry_out(job, work, lane_memory) };
         let start = watch::now();
-        let status = self.carry_out(job, work, segment);
+        let status = self.carry_out(job, work, lane_memory);
         self.planning().online().note(&kind, watch::now() - start);
         status
     }

@@ -23,7 +23,7 @@ use crate::mpi::shared_memory::lanes::Lanes;
 use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shared_memory::sharing::{Making, Teller};
 use crate::mpi::shim::bindings::*;
-use crate::report::{self, Kind, bytes_from};
+use crate::report::{self, CallKind, bytes_from};
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -259,7 +259,7 @@ impl Communicator {
         let Decision { number, decided, served } = decision;
         let (collective, bytes) = (arguments.collective, arguments.bytes());
         let Group { size, remote, .. } = self.group;
-        let kind = Kind {
+        let kind = CallKind {
             communicator: names::communicator(self.handle),
             size,
             remote,

@@ -4,8 +4,8 @@ use super::arguments::Arguments;
 use crate::engine::{Carried, DataPlan, LengthExchange, Memory, Plan, Region};
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::{Error, Span, bytes, copy};
-use crate::mpi::messages::work::{Layout, Task, Work, Wrapping};
-use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::messages::work::{ScratchLayout, Task, Work, Wrapping};
+use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE, rustcoll_shim_abort};
 use crate::schedule::Buffer;
 use std::ffi::CStr;
@@ -23,9 +23,9 @@ pub struct Exchanging {
     /// The arguments of the first stage.
     numbers: Arguments,
     /// The layout of the first stage's temporary memory.
-    layout: Layout,
+    layout: ScratchLayout,
     /// The second stage of the last call, used again for the same lengths.
-    data: Option<(Arc<DataPlan>, Layout)>,
+    data: Option<(Arc<DataPlan>, ScratchLayout)>,
     /// Whether the second stage has begun.
     is_in_data: bool,
     /// The most bytes of temporary memory; beyond it the second stage logs an error.
@@ -35,7 +35,7 @@ pub struct Exchanging {
 impl Exchanging {
     pub fn new(exchange: &Arc<LengthExchange>, scratch_limit: usize) -> Exchanging {
         let numbers = Arguments::of_numbers(ptr::null_mut(), exchange.numbers.len());
-        let (exchange, layout) = (Arc::clone(exchange), Layout::new(&exchange.plan, &numbers));
+        let (exchange, layout) = (Arc::clone(exchange), ScratchLayout::new(&exchange.plan, &numbers));
         Exchanging { exchange, numbers, layout, data: None, is_in_data: false, scratch_limit }
     }
 
@@ -58,17 +58,17 @@ impl Exchanging {
         })
     }
 
-    /// Carries the call out to its end. Plans with slots need the segment that contains the slots.
+    /// Carries the call out to its end. Plans with slots need the lane memory that contains the slots.
     pub fn finish(
         &mut self,
         work: &mut Work,
         channel: &Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
-        mut segment: Option<&mut Segment>,
+        mut lane_memory: Option<&mut LaneMemory>,
     ) -> Result<(), Error> {
         self.drive(work, channel, arguments, wrapping, |work, task| {
-            work.finish(task, segment.as_deref_mut()).map(|()| true)
+            work.finish(task, lane_memory.as_deref_mut()).map(|()| true)
         })?;
         Ok(())
     }
@@ -80,10 +80,10 @@ impl Exchanging {
         channel: &Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
-        mut segment: Option<&mut Segment>,
+        mut lane_memory: Option<&mut LaneMemory>,
     ) -> Result<bool, Error> {
         self.drive(work, channel, arguments, wrapping, |work, task| {
-            work.advance(task, segment.as_deref_mut())
+            work.advance(task, lane_memory.as_deref_mut())
         })
     }
 
@@ -146,7 +146,7 @@ impl Exchanging {
                 );
             }
             let stage = self.exchange.data(self.learnt());
-            let layout = Layout::new(&stage.plan, arguments);
+            let layout = ScratchLayout::new(&stage.plan, arguments);
             self.data = Some((stage, layout));
         }
         let (stage, layout) = self.data.as_ref().expect("it was just planned");
@@ -163,7 +163,7 @@ impl Exchanging {
         work: &mut Work,
         channel: &Channel,
         plan: &Plan,
-        layout: &Layout,
+        layout: &ScratchLayout,
         arguments: &Arguments,
     ) {
         let (needed, limit) = (layout.bytes(), self.scratch_limit);

@@ -8,7 +8,7 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::{Mutex, MutexGuard};
 
 /// Regions that no call uses now.
-static FREE: Mutex<Vec<Region>> = Mutex::new(Vec::new());
+static FREE: Mutex<Vec<Pages>> = Mutex::new(Vec::new());
 
 /// Bytes from which on registering pays; a device copies fewer bytes as fast without it.
 const WORTH_KNOWING: usize = 32 << 10;
@@ -16,13 +16,13 @@ const WORTH_KNOWING: usize = 32 << 10;
 /// The memory of a call. On drop it is kept for the next call, if it is not too much.
 pub struct HostMemory {
     /// `None` once the memory was leaked.
-    region: Option<Region>,
+    region: Option<Pages>,
 }
 
 impl HostMemory {
     /// Returns at least `bytes` bytes of undefined content.
     pub fn of(bytes: usize) -> Result<HostMemory, OutOfMemory> {
-        let region = if is_kept(bytes) { kept(bytes) } else { Region::new(bytes) };
+        let region = if is_kept(bytes) { kept(bytes) } else { Pages::new(bytes) };
         region.map(|region| HostMemory { region: Some(region) })
     }
 
@@ -51,7 +51,7 @@ pub fn release() {
     free().clear();
 }
 
-fn free() -> MutexGuard<'static, Vec<Region>> {
+fn free() -> MutexGuard<'static, Vec<Pages>> {
     FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -61,8 +61,8 @@ fn is_kept(bytes: usize) -> bool {
 
 /// Takes a kept region of at least `bytes` bytes, or replaces a shorter one by a new one. So no more are kept than
 /// calls were in flight at a time. A new region has room for longer calls: registering takes much longer than copying.
-fn kept(bytes: usize) -> Result<Region, OutOfMemory> {
-    let fits = |region: &Region| region.bytes >= bytes;
+fn kept(bytes: usize) -> Result<Pages, OutOfMemory> {
+    let fits = |region: &Pages| region.bytes >= bytes;
     let found = {
         let mut free = free();
         let place = free.iter().position(fits).or(free.len().checked_sub(1));
@@ -70,29 +70,29 @@ fn kept(bytes: usize) -> Result<Region, OutOfMemory> {
     };
     match found.filter(fits) {
         Some(region) => Ok(region),
-        None => Region::new(bytes.next_power_of_two().min(settings::scratch_kept())),
+        None => Pages::new(bytes.next_power_of_two().min(settings::scratch_kept())),
     }
 }
 
 /// Private pages of this process.
-struct Region {
+struct Pages {
     start: NonNull<u8>,
     bytes: usize,
     is_known: bool,
 }
 
 // SAFETY: the pages belong to the region, and no thread is special to them.
-unsafe impl Send for Region {}
+unsafe impl Send for Pages {}
 
-impl Region {
-    fn new(bytes: usize) -> Result<Region, OutOfMemory> {
+impl Pages {
+    fn new(bytes: usize) -> Result<Pages, OutOfMemory> {
         let bytes = bytes.max(1);
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: new pages disturb no other memory.
         let start =
             unsafe { libc::mmap(null_mut(), bytes, rights, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
         match NonNull::new(start.cast()) {
-            Some(pages) if start != libc::MAP_FAILED => Ok(Region { start: pages, bytes, is_known: false }),
+            Some(pages) if start != libc::MAP_FAILED => Ok(Pages { start: pages, bytes, is_known: false }),
             _ => Err(OutOfMemory),
         }
     }
@@ -111,7 +111,7 @@ impl Region {
     }
 }
 
-impl Drop for Region {
+impl Drop for Pages {
     fn drop(&mut self) {
         let start = self.start.as_ptr().cast();
         // A device that still knows these pages would copy them instead of later pages at their addresses.

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use crate::algorithms::{Algorithm, Area, Collective};
-use crate::engine::mock_up::{BoundCall, Deed, Deeds, NoRoom, Side, Span};
+use crate::engine::mock_up::{AreaSpan, BoundBuffer, BoundCall, Deed, Deeds, NoRoom};
 use crate::mpi::messages::memory::{Extent, OutOfMemory, bytes_of};
 use crate::mpi::messages::room::Room;
 use crate::mpi::messages::transport::{self, Array, Error, check, is_of_data};
@@ -139,9 +139,9 @@ impl MockUp {
     /// Returns a call in MPI's form. Its counts and displacements stay in `room` until the next call's.
     fn call(&self, call: &BoundCall, areas: &Areas) -> rustcoll_own_call {
         let mut numbers = self.room.numbers;
-        let side = |side: &Option<Side>| {
+        let side = |side: &Option<BoundBuffer>| {
             side.as_ref().map(|side| {
-                let Side { area, first, count, ref varying, .. } = *side;
+                let BoundBuffer { area, first, count, ref varying, .. } = *side;
                 let (address, datatype) = areas.of(area).element(first);
                 let mut noted = |values: &[usize]| {
                     let start = numbers;
@@ -204,7 +204,7 @@ impl<'a> Areas<'a> {
         }
     }
 
-    fn span(&self, span: &Span) -> transport::Span {
+    fn span(&self, span: &AreaSpan) -> transport::Span {
         self.of(span.area).span(span.first, span.elements)
     }
 }

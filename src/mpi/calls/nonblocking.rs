@@ -5,7 +5,7 @@ use super::communicator::Communicator;
 use super::job::{Job, Jobs, Shifts};
 use super::key::Key;
 use super::operation::{Course, Operation, Spare};
-use super::planning::{Planned, Program, Refusal, Served};
+use super::planning::{CallPlan, Planned, Refusal, Served};
 use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
@@ -329,7 +329,7 @@ impl Communicator {
         work: &mut Work,
     ) -> Result<Transfer, Error> {
         let program = match &planned.served {
-            Served::Nothing => Program::Plan(Arc::new(Plan::default())),
+            Served::Nothing => CallPlan::Plan(Arc::new(Plan::default())),
             Served::Here(program) => program.clone(),
             Served::Calls(_) | Served::Below => return Err(RUSTCOLL_ERR_INTERN),
         };

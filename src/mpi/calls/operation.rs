@@ -9,8 +9,8 @@ use crate::mpi::messages::transport::{Error, is_of_data, status};
 use crate::mpi::messages::work::Work;
 use crate::mpi::parameters::settings;
 use crate::mpi::reporting::watch::{self, Subject};
+use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shared_memory::lanes::{Lanes, Standing, Turn};
-use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -99,9 +99,9 @@ impl Course {
         Ok(())
     }
 
-    fn go_on(&mut self, work: &mut Work, segment: Option<&mut Segment>) -> Result<bool, Error> {
+    fn go_on(&mut self, work: &mut Work, lane_memory: Option<&mut LaneMemory>) -> Result<bool, Error> {
         match self {
-            Course::Decided(transfer) => transfer.advance(work, segment),
+            Course::Decided(transfer) => transfer.advance(work, lane_memory),
             Course::Undecided(_) => Err(RUSTCOLL_ERR_INTERN),
         }
     }
@@ -127,10 +127,10 @@ impl Operation {
             return course.go_on(work, None);
         };
         let mut refused = None;
-        let ended = turn.take(|mut place| match course.decide(*channel, work, subject) {
-            Ok(()) => course.go_on(work, place.segment()),
+        let ended = turn.take(|mut lane| match course.decide(*channel, work, subject) {
+            Ok(()) => course.go_on(work, lane.memory()),
             Err(Refused::Here(error)) => {
-                place.miss(error);
+                lane.miss(error);
                 Err(error)
             }
             Err(Refused::Everywhere(error)) => {

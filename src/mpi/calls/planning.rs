@@ -41,7 +41,7 @@ pub enum Served {
     /// The component below.
     Below,
     /// rustcoll, by messages or over shared memory.
-    Here(Program),
+    Here(CallPlan),
     /// rustcoll, by calls of other collectives.
     Calls(Arc<Deeds>),
 }
@@ -56,7 +56,7 @@ pub enum Refusal {
 
 /// The plan by which rustcoll carries out a call, complete or not.
 #[derive(Clone)]
-pub enum Program {
+pub enum CallPlan {
     Plan(Arc<Plan>),
     /// A plan that each call completes by an exchange of lengths.
     Exchange(Arc<LengthExchange>),
@@ -72,12 +72,12 @@ impl Refusal {
     }
 }
 
-impl Program {
+impl CallPlan {
     /// The plan that is carried out first.
     pub fn first(&self) -> &Plan {
         match self {
-            Program::Plan(plan) => plan,
-            Program::Exchange(exchange) => &exchange.plan,
+            CallPlan::Plan(plan) => plan,
+            CallPlan::Exchange(exchange) => &exchange.plan,
         }
     }
 }
@@ -282,7 +282,7 @@ fn planned(
         if let Some(exchange) =
             LengthExchange::in_slots(algorithm, problem, schedule, &bindings, is_packed, bounds)
         {
-            let served = Served::Here(Program::Exchange(Arc::new(exchange)));
+            let served = Served::Here(CallPlan::Exchange(Arc::new(exchange)));
             return Some(planned(served, is_packed, decision));
         }
         let plan = in_slots(arguments, schedule, &bindings, &bounds, is_packed);
@@ -292,7 +292,7 @@ fn planned(
             return None;
         }
         let is_packed = plan.is_in_bytes && is_packed;
-        let served = Served::Here(Program::Plan(Arc::new(plan)));
+        let served = Served::Here(CallPlan::Plan(Arc::new(plan)));
         return Some(planned(served, is_packed, decision));
     }
     let is_packed = collective == Collective::Bcast && arguments.has_gaps() && schedule.blocks > 1;
@@ -304,8 +304,8 @@ fn planned(
         _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, send, recv),
     };
     let program = match LengthExchange::new(algorithm, problem, schedule, &binding) {
-        Some(exchange) => Program::Exchange(Arc::new(exchange)),
-        None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
+        Some(exchange) => CallPlan::Exchange(Arc::new(exchange)),
+        None => CallPlan::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
     Some(planned(Served::Here(program), is_packed, decision))
 }

@@ -2,17 +2,17 @@
 
 use super::arguments::Arguments;
 use super::exchanging::Exchanging;
-use super::planning::Program;
+use super::planning::CallPlan;
 use crate::engine::Plan;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::{Layout, Task, Work, Wrapping};
-use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::messages::work::{ScratchLayout, Task, Work, Wrapping};
+use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use std::sync::Arc;
 
 /// A call, ready to begin.
 pub struct Transfer {
-    course: Course,
+    by: TransferBy,
     pub arguments: Arguments,
     /// What is copied before and after the call.
     pub wrapping: Wrapping,
@@ -20,9 +20,9 @@ pub struct Transfer {
 }
 
 /// How a transfer is carried out.
-enum Course {
+enum TransferBy {
     /// By a plan, with the layout of its temporary memory.
-    Plan(Arc<Plan>, Layout),
+    Plan(Arc<Plan>, ScratchLayout),
     /// In two stages.
     Exchanging(Box<Exchanging>),
 }
@@ -30,19 +30,19 @@ enum Course {
 impl Transfer {
     /// Returns a call that has not begun. If its second stage takes more than `scratch_limit` bytes, it logs an error.
     pub fn new(
-        program: &Program,
+        program: &CallPlan,
         arguments: Arguments,
         wrapping: Wrapping,
         channel: Channel,
         scratch_limit: usize,
     ) -> Transfer {
-        let course = match program {
-            Program::Plan(plan) => Course::Plan(Arc::clone(plan), Layout::new(plan, &arguments)),
-            Program::Exchange(exchange) => {
-                Course::Exchanging(Box::new(Exchanging::new(exchange, scratch_limit)))
+        let by = match program {
+            CallPlan::Plan(plan) => TransferBy::Plan(Arc::clone(plan), ScratchLayout::new(plan, &arguments)),
+            CallPlan::Exchange(exchange) => {
+                TransferBy::Exchanging(Box::new(Exchanging::new(exchange, scratch_limit)))
             }
         };
-        Transfer { course, arguments, wrapping, channel }
+        Transfer { by, arguments, wrapping, channel }
     }
 
     /// Moves the messages to another call's tags.
@@ -53,32 +53,36 @@ impl Transfer {
     /// Begins the call, for the first time or again. After an error nothing is in flight.
     #[inline]
     pub fn begin(&mut self, work: &mut Work) -> Result<(), Error> {
-        match &mut self.course {
-            Course::Plan(plan, _) => work.begin(plan, &self.wrapping),
-            Course::Exchanging(exchanging) => exchanging.begin(work, &self.arguments, &self.wrapping),
+        match &mut self.by {
+            TransferBy::Plan(plan, _) => work.begin(plan, &self.wrapping),
+            TransferBy::Exchanging(exchanging) => exchanging.begin(work, &self.arguments, &self.wrapping),
         }
     }
 
-    /// Carries the call out to its end. A plan with slots needs the segment that contains the slots.
+    /// Carries the call out to its end. A plan with slots needs the lane memory that contains the slots.
     #[inline]
-    pub fn finish(&mut self, work: &mut Work, segment: Option<&mut Segment>) -> Result<(), Error> {
-        let Transfer { course, arguments, wrapping, channel } = self;
-        match course {
-            Course::Plan(plan, layout) => {
-                work.finish(&Task { plan, layout, channel, arguments, wrapping }, segment)
+    pub fn finish(&mut self, work: &mut Work, lane_memory: Option<&mut LaneMemory>) -> Result<(), Error> {
+        let Transfer { by, arguments, wrapping, channel } = self;
+        match by {
+            TransferBy::Plan(plan, layout) => {
+                work.finish(&Task { plan, layout, channel, arguments, wrapping }, lane_memory)
             }
-            Course::Exchanging(exchanging) => exchanging.finish(work, channel, arguments, wrapping, segment),
+            TransferBy::Exchanging(exchanging) => {
+                exchanging.finish(work, channel, arguments, wrapping, lane_memory)
+            }
         }
     }
 
-    /// Advances the call without waiting. Returns whether it is complete. A plan with slots needs their segment.
-    pub fn advance(&mut self, work: &mut Work, segment: Option<&mut Segment>) -> Result<bool, Error> {
-        let Transfer { course, arguments, wrapping, channel } = self;
-        match course {
-            Course::Plan(plan, layout) => {
-                work.advance(&Task { plan, layout, channel, arguments, wrapping }, segment)
+    /// Advances the call without waiting. Returns whether it is complete. A plan with slots needs their lane memory.
+    pub fn advance(&mut self, work: &mut Work, lane_memory: Option<&mut LaneMemory>) -> Result<bool, Error> {
+        let Transfer { by, arguments, wrapping, channel } = self;
+        match by {
+            TransferBy::Plan(plan, layout) => {
+                work.advance(&Task { plan, layout, channel, arguments, wrapping }, lane_memory)
             }
-            Course::Exchanging(exchanging) => exchanging.advance(work, channel, arguments, wrapping, segment),
+            TransferBy::Exchanging(exchanging) => {
+                exchanging.advance(work, channel, arguments, wrapping, lane_memory)
+            }
         }
     }
 }

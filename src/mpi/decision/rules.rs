@@ -37,7 +37,7 @@ pub struct Source {
 /// Returns the schedule files and rules that the user gives for the whole job, then the site's rules.
 pub fn given() -> &'static Collected {
     static GIVEN: LazyLock<Collected> = LazyLock::new(|| {
-        let schedule_files::Given { sources, faults } = schedule_files::given();
+        let schedule_files::GivenFiles { sources, faults } = schedule_files::given();
         let (sources, faults) = (sources.clone(), faults.clone());
         let mut given = Collected { rules: Rules::default(), faults, sources };
         for collective in Collective::ALL {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The content of the schedule files.
 #[derive(Default)]
-pub struct Given {
+pub struct GivenFiles {
     /// The correct files.
     pub sources: Vec<Source>,
     /// What is wrong with the other files, which are left out.
@@ -17,8 +17,8 @@ pub struct Given {
 }
 
 /// Returns the user's schedule files. The first call reads them and registers their algorithms.
-pub fn given() -> &'static Given {
-    static GIVEN: LazyLock<Given> = LazyLock::new(|| {
+pub fn given() -> &'static GivenFiles {
+    static GIVEN: LazyLock<GivenFiles> = LazyLock::new(|| {
         let (origin, list) = settings::schedule_files();
         let (given, loaded) = list.map_or_else(Default::default, |list| read(&origin, &list));
         loaded.register();
@@ -28,8 +28,8 @@ pub fn given() -> &'static Given {
 }
 
 /// Reads and proves the files of a list, and all files of its folders. `origin`: where the list is.
-fn read(origin: &str, list: &str) -> (Given, Loaded) {
-    let (mut given, mut loaded) = (Given::default(), Loaded::default());
+fn read(origin: &str, list: &str) -> (GivenFiles, Loaded) {
+    let (mut given, mut loaded) = (GivenFiles::default(), Loaded::default());
     for name in names(origin, list) {
         match name.and_then(|name| files(Path::new(name))) {
             Ok(paths) => paths.iter().for_each(|path| given.add(path, &mut loaded)),
@@ -39,7 +39,7 @@ fn read(origin: &str, list: &str) -> (Given, Loaded) {
     (given, loaded)
 }
 
-impl Given {
+impl GivenFiles {
     fn add(&mut self, path: &Path, loaded: &mut Loaded) {
         match read_one(path, loaded) {
             Ok(source) => self.sources.push(source),

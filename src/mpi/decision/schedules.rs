@@ -15,7 +15,7 @@ use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::{Knowledge, Spread};
 use crate::mpi::shared_memory::spared::Spared;
 use crate::schedule::Schedule;
-use crate::selection::online::{self, Counter, Online, Turn};
+use crate::selection::online::{self, Counter, NextCall, Online};
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Rule, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
@@ -274,12 +274,12 @@ impl Schedules {
             choice.algorithm().is_some_and(|algorithm| call.is_served_by(algorithm).is_ok())
         };
         match self.online.turn(&kind, usual, || online::others(call, usual)) {
-            Turn::Gather => Err(Missing::Times(kind)),
-            Turn::Usual => Ok((usual, Lasting::Always)),
-            Turn::Serve(choice, counter) => {
+            NextCall::Gather => Err(Missing::Times(kind)),
+            NextCall::Usual => Ok((usual, Lasting::Always)),
+            NextCall::Serve(choice, counter) => {
                 Ok((choice.filter(serves).unwrap_or(usual), Lasting::While(counter)))
             }
-            Turn::Try(choice) => Ok((choice.filter(serves).unwrap_or(usual), Lasting::Tried(kind))),
+            NextCall::Try(choice) => Ok((choice.filter(serves).unwrap_or(usual), Lasting::Tried(kind))),
         }
     }
 

@@ -4,7 +4,7 @@ use super::memory::OutOfMemory;
 use super::work::{Group, Work, Wrapping};
 use crate::algorithms::{Algorithm, Collective};
 use crate::mpi::calls::arguments::Arguments;
-use crate::mpi::calls::planning::{Planned, Program};
+use crate::mpi::calls::planning::{CallPlan, Planned};
 use crate::mpi::parameters::settings::word;
 
 /// Obtains the memory of a call on the communicator `name`. If this rank alone needs more than `limit` bytes,
@@ -12,7 +12,7 @@ use crate::mpi::parameters::settings::word;
 pub fn obtain(
     work: &mut Work,
     arguments: &mut Arguments,
-    program: &Program,
+    program: &CallPlan,
     planned: &Planned,
     limit: usize,
     (name, group): (&str, Group),
@@ -32,10 +32,10 @@ pub fn obtain(
 
 /// Returns how many bytes of temporary memory a call needs. If the ranks exchange lengths first, this is what
 /// is known before the exchange.
-fn needed(work: &Work, arguments: &Arguments, program: &Program, is_packed: bool, group: Group) -> usize {
+fn needed(work: &Work, arguments: &Arguments, program: &CallPlan, is_packed: bool, group: Group) -> usize {
     let numbers = match program {
-        Program::Plan(_) => 0,
-        Program::Exchange(exchange) => size_of_val(&*exchange.numbers),
+        CallPlan::Plan(_) => 0,
+        CallPlan::Exchange(exchange) => size_of_val(&*exchange.numbers),
     };
     work.needed(program.first(), arguments, group, is_packed) + numbers
 }
@@ -44,7 +44,7 @@ fn needed(work: &Work, arguments: &Arguments, program: &Program, is_packed: bool
 pub fn report_shortage(
     work: &Work,
     arguments: &Arguments,
-    program: &Program,
+    program: &CallPlan,
     planned: &Planned,
     (name, group): (&str, Group),
 ) {

@@ -4,7 +4,7 @@ use super::channel::Channel;
 use super::memory::Arena;
 use crate::engine::{LentCopy, Memory, Region, Slots, Transport};
 use crate::mpi::calls::arguments::Side;
-use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shared_memory::single_copy::{self, Lent};
 use crate::mpi::shim::bindings::*;
 use crate::schedule::{Buffer, Post};
@@ -18,14 +18,14 @@ pub type Error = c_int;
 
 /// A block with a datatype of its own.
 #[derive(Clone, Copy)]
-pub struct Block {
+pub struct TypedBlock {
     /// Bytes from the buffer's address to the first element.
     pub displacement: isize,
     pub count: usize,
     pub datatype: rustcoll_datatype,
 }
 
-impl Block {
+impl TypedBlock {
     /// Bytes of data.
     pub fn bytes(&self) -> usize {
         self.count * self.datatype.size
@@ -33,7 +33,7 @@ impl Block {
 
     /// Returns the block's elements in a buffer at that address.
     pub fn span(&self, base: *mut u8) -> Span {
-        let Block { displacement, count, datatype } = *self;
+        let TypedBlock { displacement, count, datatype } = *self;
         Span { address: base.wrapping_offset(displacement), elements: count, datatype }
     }
 }
@@ -169,10 +169,10 @@ pub unsafe fn copy_by_mpi(source: Span, target: Span) -> Result<(), Error> {
     })
 }
 
-/// The slots of a plan, and the segment that holds them.
+/// The slots of a plan, and the lane memory that holds them.
 pub struct Shared<'a> {
-    pub segment: &'a mut Segment,
-    /// The layout of the slots in the segment.
+    pub lane_memory: &'a mut LaneMemory,
+    /// The layout of the slots in the lane memory.
     pub slots: Slots,
     /// The datatype of an element in a slot.
     pub datatype: &'a rustcoll_datatype,
@@ -255,8 +255,8 @@ impl Messages<'_> {
             Memory::Buffer(Buffer::Recv) => return self.recv.elements_at(region.offset, region.elements),
             Memory::Buffer(Buffer::Scratch) => self.scratch,
             Memory::Buffer(Buffer::Shared(owner)) => {
-                let Shared { segment, datatype, .. } = self.shared();
-                return (segment.slot(owner, region.offset), region.elements, datatype);
+                let Shared { lane_memory, datatype, .. } = self.shared();
+                return (lane_memory.slot(owner, region.offset), region.elements, datatype);
             }
             Memory::Staging => self.staging,
         };
@@ -266,17 +266,17 @@ impl Messages<'_> {
 
     #[inline]
     fn shared(&self) -> &Shared<'_> {
-        self.shared.as_ref().expect("plans with slots have a segment")
+        self.shared.as_ref().expect("plans with slots have lane memory")
     }
 
     #[inline]
-    fn segment(&self) -> &Segment {
-        self.shared().segment
+    fn lane_memory(&self) -> &LaneMemory {
+        self.shared().lane_memory
     }
 
     #[inline]
-    fn segment_mut(&mut self) -> &mut Segment {
-        &mut *self.shared.as_mut().expect("plans with slots have a segment").segment
+    fn lane_memory_mut(&mut self) -> &mut LaneMemory {
+        &mut *self.shared.as_mut().expect("plans with slots have lane memory").lane_memory
     }
 
     /// Returns what [`Messages::elements`] does, for bytes of a caller's buffer without gaps.
@@ -377,13 +377,13 @@ impl Messages<'_> {
 
     /// Copies a block that a rank lends. Notes a failed copy as a flaw.
     fn copy_lent(&mut self, owner: u32, slot: usize, target: Region) -> Result<(), Error> {
-        let all = self.segment().lent(owner, slot);
+        let all = self.lane_memory().lent(owner, slot);
         let lent = all.part(0, self.span(target).bytes().min(all.bytes as usize));
         self.note_truncated(lent != all);
         let copied = match self.gaps(target) {
             Some(window) => self.unpack_lent((owner, slot), lent, &window)?,
             // SAFETY: the target lies within a buffer, and is at least as long as what is copied.
-            None => unsafe { self.segment().copy_lent((owner, slot), lent, self.span(target).data()) },
+            None => unsafe { self.lane_memory().copy_lent((owner, slot), lent, self.span(target).data()) },
         };
         if let Err(error) = copied {
             log::error!("cannot copy from the memory of rank {owner}: {error}");
@@ -401,7 +401,7 @@ impl Messages<'_> {
             // SAFETY: `packed` has room for the part, and the part lies within the target.
             unsafe {
                 let lent = lent.part(first, part.bytes);
-                let copied = self.segment().copy_lent(place, lent, packed.as_mut_ptr());
+                let copied = self.lane_memory().copy_lent(place, lent, packed.as_mut_ptr());
                 if copied.is_err() {
                     return Ok(copied);
                 }
@@ -471,8 +471,8 @@ impl Messages<'_> {
     /// Stops using the slots, after a call without an error.
     #[inline]
     pub fn leave(&mut self) {
-        if let Some(Shared { segment, slots, .. }) = &mut self.shared {
-            segment.leave(*slots);
+        if let Some(Shared { lane_memory, slots, .. }) = &mut self.shared {
+            lane_memory.leave(*slots);
         }
     }
 }
@@ -596,38 +596,38 @@ impl Transport for Messages<'_> {
         let is_lent_itself =
             self.gaps(region).is_none() && !copy.is_needed && self.is_readable(original, copy.bytes);
         let address = if is_lent_itself { original } else { self.copy_to_lend(region, copy)? };
-        self.segment().lend(slot, Lent { address: address as u64, bytes: copy.bytes as u64 });
+        self.lane_memory().lend(slot, Lent { address: address as u64, bytes: copy.bytes as u64 });
         Ok(())
     }
 
     #[inline]
     fn notify(&mut self, slot: u32) -> Result<(), Error> {
-        self.segment_mut().notify(slot);
+        self.lane_memory_mut().notify(slot);
         Ok(())
     }
 
     fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Error> {
-        Ok(self.segment().is_notified(rank, slot, times))
+        Ok(self.lane_memory().is_notified(rank, slot, times))
     }
 
     #[inline]
     fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Error> {
-        self.segment().await_notification(rank, slot, times)
+        self.lane_memory().await_notification(rank, slot, times)
     }
 
     fn are_slots_free(&mut self) -> Result<bool, Error> {
-        Ok(self.segment_mut().are_slots_free())
+        Ok(self.lane_memory_mut().are_slots_free())
     }
 
     #[inline]
     fn await_free_slots(&mut self) -> Result<(), Error> {
-        self.segment_mut().await_free_slots()
+        self.lane_memory_mut().await_free_slots()
     }
 
     #[inline]
     fn end_stripe(&mut self) {
-        if let Some(Shared { segment, slots, .. }) = &mut self.shared {
-            segment.end_stripe(*slots);
+        if let Some(Shared { lane_memory, slots, .. }) = &mut self.shared {
+            lane_memory.end_stripe(*slots);
         }
     }
 }

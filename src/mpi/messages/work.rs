@@ -7,7 +7,7 @@ use crate::algorithms::Collective;
 use crate::engine::{CACHE_LINE, Execution, Plan, Slots};
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::calls::uses::{Reader, Use, uses};
-use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
 use std::fmt;
@@ -38,7 +38,7 @@ pub struct Work {
 
 /// The layout of a plan's temporary memory; the same for all calls with that plan and the same datatypes.
 #[derive(Clone, Copy)]
-pub struct Layout {
+pub struct ScratchLayout {
     scratch: Extent,
     /// Bytes from the address of the first scratch element to the memory behind the scratch buffer.
     spare: isize,
@@ -68,7 +68,7 @@ struct Packed {
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
     pub plan: &'a Plan,
-    pub layout: &'a Layout,
+    pub layout: &'a ScratchLayout,
     pub channel: &'a Channel,
     pub arguments: &'a Arguments,
     pub wrapping: &'a Wrapping,
@@ -135,7 +135,7 @@ impl Work {
             return bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + packed;
         }
         let copied = bytes_of(arguments.copied_input(group.size), arguments.send.datatype());
-        Layout::new(plan, arguments).bytes() + copied
+        ScratchLayout::new(plan, arguments).bytes() + copied
     }
 
     /// Obtains everything that a plan needs before its first message, so that no allocation fails while
@@ -148,12 +148,12 @@ impl Work {
         is_packed: bool,
     ) -> Result<Wrapping, OutOfMemory> {
         let wrapping = self.substitute(arguments, group, is_packed)?;
-        self.reserve(plan, &Layout::new(plan, arguments))?;
+        self.reserve(plan, &ScratchLayout::new(plan, arguments))?;
         Ok(wrapping)
     }
 
     /// Obtains everything that a plan needs, except what replaces the caller's buffers.
-    pub fn reserve(&mut self, plan: &Plan, layout: &Layout) -> Result<(), OutOfMemory> {
+    pub fn reserve(&mut self, plan: &Plan, layout: &ScratchLayout) -> Result<(), OutOfMemory> {
         self.reserve_requests(plan.posts)?;
         self.scratch.fit(layout.scratch)?;
         self.staging.at_least(layout.staging)?;
@@ -259,26 +259,26 @@ impl Work {
 
     /// Carries out the rest of a plan, and blocks until its end.
     #[inline]
-    pub fn finish(&mut self, task: &Task, mut segment: Option<&mut Segment>) -> Result<(), Error> {
-        let ended = self.drive(task, segment.as_deref_mut(), |execution, transport| {
+    pub fn finish(&mut self, task: &Task, mut lane_memory: Option<&mut LaneMemory>) -> Result<(), Error> {
+        let ended = self.drive(task, lane_memory.as_deref_mut(), |execution, transport| {
             execution.finish(task.plan, transport).map(|()| true)
         });
         if ended.is_err() {
-            withdraw(task, segment);
+            withdraw(task, lane_memory);
             self.abandon_all();
         }
         ended.map(drop)
     }
 
-    /// Advances a plan without waiting; returns whether it is complete. A plan with slots needs their segment, the same
+    /// Advances a plan without waiting; returns whether it is complete. A plan with slots needs their lane memory, the same
     /// one in each call. Returns an error only after all requests of the failed plan are freed.
-    pub fn advance(&mut self, task: &Task, mut segment: Option<&mut Segment>) -> Result<bool, Error> {
+    pub fn advance(&mut self, task: &Task, mut lane_memory: Option<&mut LaneMemory>) -> Result<bool, Error> {
         let error = match self.failed_by {
             Some(error) => error,
-            None => match self.try_to_advance(task, segment.as_deref_mut()) {
+            None => match self.try_to_advance(task, lane_memory.as_deref_mut()) {
                 Ok(is_over) => return Ok(is_over),
                 Err(error) => {
-                    withdraw(task, segment);
+                    withdraw(task, lane_memory);
                     *self.failed_by.insert(error)
                 }
             },
@@ -286,10 +286,10 @@ impl Work {
         if self.abandon() { Err(error) } else { Ok(false) }
     }
 
-    fn try_to_advance(&mut self, task: &Task, segment: Option<&mut Segment>) -> Result<bool, Error> {
+    fn try_to_advance(&mut self, task: &Task, lane_memory: Option<&mut LaneMemory>) -> Result<bool, Error> {
         let advance =
             |execution: &mut Execution, transport: &mut Messages| execution.advance(task.plan, transport);
-        let is_over = self.drive(task, segment, advance)?;
+        let is_over = self.drive(task, lane_memory, advance)?;
         if !is_over && task.plan.slots.is_some() {
             // MPI reports failed processes in messages, but not in slots.
             task.channel.check()?;
@@ -323,7 +323,7 @@ impl Work {
     fn drive(
         &mut self,
         task: &Task,
-        segment: Option<&mut Segment>,
+        lane_memory: Option<&mut LaneMemory>,
         go: impl FnOnce(&mut Execution, &mut Messages) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
         let Task { plan, layout, channel, arguments, wrapping } = *task;
@@ -332,10 +332,10 @@ impl Work {
         let staging = self.staging.at_least(layout.staging).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let scratch = Array { base, datatype: &layout.datatype };
         let spare = Array { base: base.wrapping_offset(layout.spare), ..scratch };
-        let shared = segment.zip(plan.slots).map(|(segment, slots)| {
-            segment.enter(slots);
+        let shared = lane_memory.zip(plan.slots).map(|(lane_memory, slots)| {
+            lane_memory.enter(slots);
             let datatype = if layout.reduces { &layout.datatype } else { &self.bytes };
-            Shared { segment, slots, datatype }
+            Shared { lane_memory, slots, datatype }
         });
         let mut transport = Messages {
             channel,
@@ -364,9 +364,9 @@ impl Work {
 
 /// Takes back the lent blocks: after an error, the caller may write to them while other ranks copy them.
 #[cold]
-fn withdraw(task: &Task, segment: Option<&mut Segment>) {
-    if let (Some(segment), Some(Slots::Lent)) = (segment, task.plan.slots) {
-        segment.withdraw();
+fn withdraw(task: &Task, lane_memory: Option<&mut LaneMemory>) {
+    if let (Some(lane_memory), Some(Slots::Lent)) = (lane_memory, task.plan.slots) {
+        lane_memory.withdraw();
     }
 }
 
@@ -389,10 +389,10 @@ fn packed_sides(arguments: &Arguments, group: Group) -> [Option<Packed>; 2] {
     })
 }
 
-impl Layout {
-    pub fn new(plan: &Plan, arguments: &Arguments) -> Layout {
+impl ScratchLayout {
+    pub fn new(plan: &Plan, arguments: &Arguments) -> ScratchLayout {
         let datatype = scratch_datatype(plan, arguments);
-        Layout {
+        ScratchLayout {
             scratch: Extent::new(plan.temporary_elements(), &datatype),
             spare: plan.scratch_elements as isize * datatype.extent,
             staging: plan.staging_bytes,

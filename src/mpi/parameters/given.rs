@@ -18,23 +18,23 @@ pub struct Given {
     /// The full name. There may be no such parameter.
     pub name: String,
     pub value: String,
-    pub place: Place,
+    pub given_in: GivenIn,
 }
 
-/// Where a value stands.
+/// Where a value is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum GivenIn {
     /// In the environment. Launchers pass their options on there.
     Environment,
     /// In a line of a file. Lines are counted from 1.
     File(String, usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for GivenIn {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Place::Environment => formatter.write_str("the environment, or an option of mpirun"),
-            Place::File(name, line) => write!(formatter, "{name}:{line}"),
+            GivenIn::Environment => formatter.write_str("the environment, or an option of mpirun"),
+            GivenIn::File(name, line) => write!(formatter, "{name}:{line}"),
         }
     }
 }
@@ -60,19 +60,22 @@ pub fn of(full_name: &str) -> Option<&'static Given> {
 
 fn of_variables(variables: impl Iterator<Item = (String, String)>) -> Vec<Given> {
     let given = variables.filter_map(|(variable, value)| {
-        Some(Given { name: set_by(&variable)?.to_owned(), value, place: Place::Environment })
+        Some(Given { name: set_by(&variable)?.to_owned(), value, given_in: GivenIn::Environment })
     });
     given.collect()
 }
 
-/// Corrects the places of values in the environment. Launchers read some files and pass the values on in the
-/// environment. A value that equals that of such a file gets the file as its place.
+/// Corrects where values of the environment are given. Launchers read some files and pass the values on in the
+/// environment. A value that equals that of such a file is given in the file.
 fn located(given: Vec<Given>, read_by_launcher: &[Given]) -> Vec<Given> {
-    let place = |given: &Given| {
+    let given_in = |given: &Given| {
         let is_it = |read: &&Given| (&read.name, &read.value) == (&given.name, &given.value);
-        read_by_launcher.iter().find(is_it).map_or_else(|| given.place.clone(), |read| read.place.clone())
+        read_by_launcher
+            .iter()
+            .find(is_it)
+            .map_or_else(|| given.given_in.clone(), |read| read.given_in.clone())
     };
-    given.into_iter().map(|given| Given { place: place(&given), ..given }).collect()
+    given.into_iter().map(|given| Given { given_in: given_in(&given), ..given }).collect()
 }
 
 /// The names of MPI's files of one kind (`RUSTCOLL_…_ENVIRONMENT`), separated by commas.
@@ -96,8 +99,8 @@ fn of_text(file: &str, text: &str) -> Vec<Given> {
         let (name, value) = line.split_once('=')?;
         let name = name.trim();
         let is_ours = set_by(&format!("OMPI_MCA_{name}")).is_some();
-        let place = Place::File(file.to_owned(), number + 1);
-        is_ours.then(|| Given { name: name.to_owned(), value: value.trim().to_owned(), place })
+        let given_in = GivenIn::File(file.to_owned(), number + 1);
+        is_ours.then(|| Given { name: name.to_owned(), value: value.trim().to_owned(), given_in })
     });
     let mut given: Vec<Given> = lines.collect();
     given.reverse();
@@ -126,10 +129,10 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<(String, String, usize)> {
-        let line = |place| if let Place::File(_, line) = place { line } else { 0 };
+        let line = |given_in| if let GivenIn::File(_, line) = given_in { line } else { 0 };
         of_text("file", text)
             .into_iter()
-            .map(|Given { name, value, place }| (name, value, line(place)))
+            .map(|Given { name, value, given_in }| (name, value, line(given_in)))
             .collect()
     }
 
@@ -152,11 +155,12 @@ mod tests {
 
     #[test]
     fn what_the_launcher_has_read_stands_in_its_file() {
-        let given = |value: &str, place| Given { name: "coll_rustcoll_a".into(), value: value.into(), place };
-        let in_file = Place::File("file".into(), 7);
-        for (value, place) in [("1", in_file.clone()), ("2", Place::Environment)] {
-            let found = located(vec![given(value, Place::Environment)], &[given("1", in_file.clone())]);
-            assert_eq!(found, [given(value, place)]);
+        let given =
+            |value: &str, given_in| Given { name: "coll_rustcoll_a".into(), value: value.into(), given_in };
+        let in_file = GivenIn::File("file".into(), 7);
+        for (value, given_in) in [("1", in_file.clone()), ("2", GivenIn::Environment)] {
+            let found = located(vec![given(value, GivenIn::Environment)], &[given("1", in_file.clone())]);
+            assert_eq!(found, [given(value, given_in)]);
         }
     }
 
@@ -166,7 +170,7 @@ mod tests {
             [("PATH", "x"), ("OMPI_MCA_coll_rustcoll_verbose", "1"), ("OMPI_MCA_coll", "rustcoll")];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let expected =
-            Given { name: "coll_rustcoll_verbose".into(), value: "1".into(), place: Place::Environment };
+            Given { name: "coll_rustcoll_verbose".into(), value: "1".into(), given_in: GivenIn::Environment };
         assert_eq!(of_variables(variables.into_iter()), [expected]);
     }
 }

@@ -435,14 +435,14 @@ pub fn nearest_word(parameter: &str, value: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mpi::parameters::given::Place;
+    use crate::mpi::parameters::given::GivenIn;
 
     #[test]
     fn mistyped_parameters_are_found() {
         let given = ["coll_rustcoll_verbose", "coll_rustcoll_alreduce_algorithm"].map(|name| Given {
             name: name.into(),
             value: "1".into(),
-            place: Place::Environment,
+            given_in: GivenIn::Environment,
         });
         let (unknown, nearest) = unknown(&given).unwrap();
         assert_eq!(unknown, &given[1]);

@@ -7,7 +7,7 @@ use crate::mpi::messages::tags::profile_tag;
 use crate::mpi::messages::transport::{Error, bytes, check, numbers};
 use crate::mpi::parameters::settings::profile_file;
 use crate::mpi::shim::bindings::*;
-use crate::report::part::Part;
+use crate::report::part::ProfilePart;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub unsafe fn write_profile(communicator: *const c_void, rank: usize, size: usiz
 
 impl Member {
     /// Returns what this rank and the ranks below it did: at rank 0 all ranks. Failed messages are left out.
-    fn gathered(&self, mut part: Part) -> Part {
+    fn gathered(&self, mut part: ProfilePart) -> ProfilePart {
         let lost = |peer, error| {
             log::error!("rank {}: no profile goes to or comes from rank {peer}: error {error}", self.rank)
         };
@@ -64,12 +64,12 @@ impl Member {
         self.send_elements(peer, part, &bytes())
     }
 
-    fn receive(&self, peer: usize) -> Result<Part, Error> {
+    fn receive(&self, peer: usize) -> Result<ProfilePart, Error> {
         let mut length = [0u64];
         self.receive_elements(peer, &mut length, &numbers())?;
         let mut part = vec![0u8; length[0] as usize];
         self.receive_elements(peer, &mut part, &bytes())?;
-        Part::of_bytes(&part).map_err(|fault| {
+        ProfilePart::of_bytes(&part).map_err(|fault| {
             log::error!("the profile of rank {peer}: {fault}");
             RUSTCOLL_ERR_INTERN
         })

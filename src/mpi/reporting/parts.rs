@@ -4,7 +4,7 @@ use super::sampler::samples;
 use super::watch;
 use crate::mpi::parameters::settings::{profile_every, profile_file};
 use crate::mpi::shared_memory::nodes::identity;
-use crate::report::part::{Part, file_name, folder, is_part, writes};
+use crate::report::part::{ProfilePart, file_name, folder, is_part, writes};
 use crate::report::profile::Profile;
 use crate::text::content::beside;
 use std::fs;
@@ -65,11 +65,11 @@ fn write_at(due: u64) {
 }
 
 /// Returns what this rank did so far.
-pub fn own() -> Part {
+pub fn own() -> ProfilePart {
     let node = identity();
     let sums = watch::sums().into_iter().map(|(kind, sum)| ((*kind).clone(), sum));
     let profile = Profile::of_rank((watch::rank(), node), watch::running().as_secs_f64(), sums);
-    Part { of: RANKS.load(Relaxed), profile, samples: samples(node) }
+    ProfilePart { of: RANKS.load(Relaxed), profile, samples: samples(node) }
 }
 
 /// Removes what ranks have written for the profile in `file`; and their folder, if nothing else is in it.

@@ -49,10 +49,10 @@ struct Kept {
     size: u32,
     /// The least `rarity` of calls that are kept.
     rarity: u32,
-    calls: Vec<Call>,
+    calls: Vec<SampledCall>,
 }
 
-struct Call {
+struct SampledCall {
     number: u64,
     subject: Arc<Subject>,
     is_root: bool,
@@ -152,7 +152,7 @@ impl Sampler {
         subject.tell(Some((Duration::from_nanos(took), weight)));
         if let (Some((number, rarest)), Some(calls)) = (kept, &self.kept) {
             let subject = Arc::clone(subject);
-            lock(calls).keep(Call { number, subject, is_root, came, took }, rarest);
+            lock(calls).keep(SampledCall { number, subject, is_root, came, took }, rarest);
         }
         parts::write_if_due(now);
     }
@@ -177,7 +177,7 @@ impl Kept {
     }
 
     /// Keeps a call, and from now on only calls of at least this rarity.
-    fn keep(&mut self, call: Call, rarest: u32) {
+    fn keep(&mut self, call: SampledCall, rarest: u32) {
         if rarest > self.rarity {
             self.rarity = rarest;
             self.calls.retain(|call| rarity(call.number) >= rarest);
@@ -191,7 +191,7 @@ pub fn samples(node: u64) -> Samples {
     let mut samples = Samples::default();
     for kept in lock(&ALL).iter() {
         let Kept { communicator, size, calls, .. } = &*lock(kept);
-        for Call { number, subject, is_root, came, took } in calls {
+        for SampledCall { number, subject, is_root, came, took } in calls {
             let collective: Collective = subject.kind().collective;
             let visit = Visit { rank: watch::rank(), is_root: *is_root, came: *came, took: *took };
             let row = row_hash(subject.kind());
@@ -213,11 +213,11 @@ pub fn forget() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Form, Kind, bytes_from};
+    use crate::report::{CallKind, Form, bytes_from};
 
     /// Returns the timings of `calls` calls of `bytes` bytes, the first of which has this number.
     fn timings(number: u64, calls: u64, bytes: usize) -> Vec<Timing> {
-        let kind = Kind {
+        let kind = CallKind {
             communicator: "tests of the sampler".into(),
             size: 2,
             remote: 0,

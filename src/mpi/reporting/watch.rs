@@ -2,7 +2,7 @@
 
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::{Reported, profile_file, reported};
-use crate::report::{Kind, Report, Sum};
+use crate::report::{CallKind, Report, Sum};
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -31,7 +31,7 @@ static TIMES_ALL: AtomicBool = AtomicBool::new(false);
 /// When MPI started, in nanoseconds on the clock of [`now`].
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
-static ROWS: LazyLock<Mutex<HashMap<Arc<Kind>, Arc<Tally>>>> = LazyLock::new(Mutex::default);
+static ROWS: LazyLock<Mutex<HashMap<Arc<CallKind>, Arc<Tally>>>> = LazyLock::new(Mutex::default);
 
 /// The sums over calls of one kind.
 #[derive(Default)]
@@ -56,7 +56,7 @@ pub enum Quantity {
 /// What to record of a call.
 pub struct Subject {
     communicator: Arc<str>,
-    kind: Arc<Kind>,
+    kind: Arc<CallKind>,
     tally: Arc<Tally>,
     bytes: usize,
 }
@@ -145,12 +145,12 @@ pub fn finish() {
     }
 }
 
-fn rows() -> MutexGuard<'static, HashMap<Arc<Kind>, Arc<Tally>>> {
+fn rows() -> MutexGuard<'static, HashMap<Arc<CallKind>, Arc<Tally>>> {
     ROWS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// The sums of all rows so far.
-pub fn sums() -> Vec<(Arc<Kind>, Sum)> {
+pub fn sums() -> Vec<(Arc<CallKind>, Sum)> {
     let rows = rows();
     rows.iter()
         .map(|(kind, tally)| (Arc::clone(kind), tally.sum()))
@@ -159,7 +159,7 @@ pub fn sums() -> Vec<(Arc<Kind>, Sum)> {
 }
 
 /// Returns the sums of all rows so far, and removes the rows.
-fn take_sums() -> Vec<(Arc<Kind>, Sum)> {
+fn take_sums() -> Vec<(Arc<CallKind>, Sum)> {
     let sums = sums();
     rows().clear();
     sums
@@ -167,7 +167,7 @@ fn take_sums() -> Vec<(Arc<Kind>, Sum)> {
 
 impl Subject {
     /// Returns what to record of such calls. `communicator`: its name in the log; `number`: the algorithm's.
-    pub fn new(communicator: Arc<str>, kind: Kind, number: Option<c_int>, bytes: usize) -> Subject {
+    pub fn new(communicator: Arc<str>, kind: CallKind, number: Option<c_int>, bytes: usize) -> Subject {
         let mut rows = rows();
         let (kind, tally) = match rows.get_key_value(&kind) {
             Some((kind, tally)) => (Arc::clone(kind), Arc::clone(tally)),
@@ -180,7 +180,7 @@ impl Subject {
         Subject { communicator, kind, tally, bytes }
     }
 
-    pub fn kind(&self) -> &Arc<Kind> {
+    pub fn kind(&self) -> &Arc<CallKind> {
         &self.kind
     }
 
@@ -205,7 +205,7 @@ impl Subject {
     #[cold]
     fn log(&self, time: Option<(Duration, u64)>) {
         let Subject { communicator, kind, bytes, .. } = self;
-        let Kind { collective, served, decided, .. } = &**kind;
+        let CallKind { collective, served, decided, .. } = &**kind;
         let collective = collective.name();
         let time =
             time.map_or("an unknown time".into(), |(time, _)| format!("{:.1} us", time.as_secs_f64() * 1e6));
@@ -263,7 +263,7 @@ mod tests {
     use crate::report::{Form, bytes_from};
 
     fn subject(number: Option<c_int>, bytes: usize) -> Subject {
-        let kind = Kind {
+        let kind = CallKind {
             communicator: "tests".into(),
             size: 2,
             remote: 0,
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(counted_numbers(Collective::Scan), 7);
         assert_eq!(counted, [[1, 0, 3, 0, 0, 0, 0], [1, 0, 57, 0, 0, 0, 0], [0, 0, 50, 0, 0, 0, 0]]);
         let sums = sums();
-        let of_scan = |(kind, _): &&(Arc<Kind>, Sum)| kind.collective == Collective::Scan;
+        let of_scan = |(kind, _): &&(Arc<CallKind>, Sum)| kind.collective == Collective::Scan;
         let of_eight = sums.iter().filter(of_scan).find(|(kind, _)| kind.bytes_from == 8).unwrap();
         assert_eq!(of_eight.1, Sum { calls: 2, bytes: 17, time: Some(Duration::from_nanos(30)) });
         assert!(sums.iter().filter(of_scan).any(|(kind, sum)| kind.served == "0" && sum.time.is_none()));

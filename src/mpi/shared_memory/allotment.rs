@@ -3,7 +3,7 @@
 //! a lane. The first rank assigns a lane again after all ranks have freed it.
 
 use super::geometry::{LANES, NONBLOCKING, PERSISTENT};
-use super::node::Memory;
+use super::node::NodeMemory;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -24,7 +24,7 @@ const FIRST: usize = 0;
 
 /// The shared memory of ranks that are all on one node, and what is known of its lanes.
 pub struct Allotment {
-    memory: Memory,
+    memory: NodeMemory,
     /// How often each lane was assigned. Only the first rank uses it.
     times: [u64; LANES],
     /// The collectives that this rank freed before the first rank decided about them.
@@ -33,11 +33,11 @@ pub struct Allotment {
 
 impl Allotment {
     /// No lane is assigned yet. `freed_early`: the collectives that this rank has freed already.
-    pub fn new(memory: Memory, freed_early: BTreeSet<u64>) -> Allotment {
+    pub fn new(memory: NodeMemory, freed_early: BTreeSet<u64>) -> Allotment {
         Allotment { memory, times: [0; LANES], freed_early }
     }
 
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &NodeMemory {
         &self.memory
     }
 

@@ -3,8 +3,8 @@
 
 use super::allotment::Allotment;
 use super::geometry::{Geometry, LANES, NONBLOCKING};
-use super::node::Memory;
-use super::segment::Segment;
+use super::lane_memory::LaneMemory;
+use super::node::NodeMemory;
 use super::sharing::Making;
 use super::spared::Spared;
 use crate::mpi::messages::transport::{Error, is_of_data};
@@ -58,7 +58,7 @@ struct Lane {
 struct State {
     /// How many turns have ended.
     had: u64,
-    segment: Option<Segment>,
+    lane_memory: Option<LaneMemory>,
     /// The error after which this rank may be at another collective than its peers.
     broken_by: Option<Error>,
 }
@@ -107,7 +107,7 @@ impl Lanes {
         match found {
             Ok(None) => Ok(false),
             Ok(Some(memory)) => {
-                note(memory.as_ref().map(Memory::geometry));
+                note(memory.as_ref().map(NodeMemory::geometry));
                 let freed_early = mem::take(&mut *locked(&self.freed_early));
                 *search = Search::Known(memory.map(|memory| Allotment::new(memory, freed_early)));
                 Ok(true)
@@ -120,10 +120,10 @@ impl Lanes {
     }
 
     /// A lane of the memory, if the ranks have memory.
-    pub fn segment(&self, lane: usize) -> Option<Segment> {
+    pub fn lane_memory(&self, lane: usize) -> Option<LaneMemory> {
         // Once the memory is known, no thread holds the lock while it waits for something.
         match &*locked(&self.memory) {
-            Search::Known(Some(allotment)) => Some(allotment.memory().segment(lane)),
+            Search::Known(Some(allotment)) => Some(allotment.memory().lane_memory(lane)),
             _ => None,
         }
     }
@@ -208,26 +208,26 @@ impl Lanes {
 }
 
 /// A lane during the turn of a collective.
-pub struct Place<'a> {
+pub struct HeldLane<'a> {
     lanes: &'a Lanes,
     lane: usize,
-    segment: &'a mut Option<Segment>,
+    lane_memory: &'a mut Option<LaneMemory>,
     broken_by: &'a mut Option<Error>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> HeldLane<'a> {
     /// Notes that this rank refuses the collective whose turn it is. Later ones in this lane fail at this rank.
     pub fn miss(&mut self, error: Error) {
         self.broken_by.get_or_insert(error);
     }
 
     /// The lane's memory, if the ranks have memory.
-    pub fn segment(self) -> Option<&'a mut Segment> {
-        let Place { lanes, lane, segment, .. } = self;
-        if segment.is_none() {
-            *segment = lanes.segment(lane);
+    pub fn memory(self) -> Option<&'a mut LaneMemory> {
+        let HeldLane { lanes, lane, lane_memory, .. } = self;
+        if lane_memory.is_none() {
+            *lane_memory = lanes.lane_memory(lane);
         }
-        segment.as_mut()
+        lane_memory.as_mut()
     }
 }
 
@@ -269,19 +269,19 @@ impl Turn {
     }
 
     /// Calls `go` if it is this collective's turn. Returns whether the collective is complete; its turn ends then.
-    pub fn take(&mut self, go: impl FnOnce(Place) -> Result<bool, Error>) -> Result<bool, Error> {
+    pub fn take(&mut self, go: impl FnOnce(HeldLane) -> Result<bool, Error>) -> Result<bool, Error> {
         self.ask();
         let Some(lane) = self.lane else { return Ok(false) };
         // Another thread may hold the lock to start the next collective.
         let Some(mut state) = unless_held(&self.lanes.lane(lane).state) else { return Ok(false) };
-        let State { had, segment, broken_by } = &mut *state;
+        let State { had, lane_memory, broken_by } = &mut *state;
         if let Some(error) = *broken_by {
             return Err(error);
         }
         if Some(*had) != self.asked {
             return Ok(false);
         }
-        let ended = go(Place { lanes: &self.lanes, lane, segment, broken_by });
+        let ended = go(HeldLane { lanes: &self.lanes, lane, lane_memory, broken_by });
         if ended != Ok(false) {
             *had += 1;
             self.asked = None;

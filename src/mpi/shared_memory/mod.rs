@@ -2,12 +2,12 @@
 
 pub mod allotment;
 pub mod geometry;
+pub mod lane_memory;
 pub mod lanes;
 pub mod mapping;
 pub mod node;
 pub mod nodes;
 pub mod patience;
-pub mod segment;
 pub mod sharing;
 pub mod single_copy;
 pub mod spared;

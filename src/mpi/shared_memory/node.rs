@@ -2,9 +2,9 @@
 //! outlives the processes that map it.
 
 use super::geometry::Geometry;
+use super::lane_memory::LaneMemory;
 use super::mapping::Mapping;
 use super::patience::Patience;
-use super::segment::Segment;
 use super::single_copy;
 use std::fs::File;
 use std::io;
@@ -23,7 +23,7 @@ use std::sync::atomic::{
 pub const OFFER: usize = 3;
 
 /// The ranks of this rank's node, and the layout of their memory.
-pub struct Node {
+pub struct OwnNode {
     geometry: Geometry,
     /// In ascending order.
     ranks: Vec<usize>,
@@ -40,7 +40,7 @@ pub struct Offered {
 }
 
 /// The file and the token, which must live until all ranks have looked for them.
-pub struct Found {
+pub struct HeldOffer {
     _file: Option<File>,
     _token: Box<u64>,
 }
@@ -69,11 +69,11 @@ fn process_of([place, ..]: [u64; OFFER]) -> u32 {
     (place >> 32) as u32
 }
 
-impl Node {
+impl OwnNode {
     /// Returns the node of `rank`. `neighbours`: for each rank, whether it is on that node.
-    pub fn new(geometry: Geometry, neighbours: &[bool], rank: usize) -> Node {
+    pub fn new(geometry: Geometry, neighbours: &[bool], rank: usize) -> OwnNode {
         let ranks = (0..neighbours.len()).filter(|&other| neighbours[other]).collect();
-        Node { geometry, ranks, rank }
+        OwnNode { geometry, ranks, rank }
     }
 
     fn first(&self) -> usize {
@@ -110,13 +110,13 @@ impl Node {
         Ok(Offered { made: Some((mapping, file)), token })
     }
 
-    /// Maps the node's memory, given the offers of all ranks. The caller keeps [`Found`] until all ranks have done so.
+    /// Maps the node's memory, given the offers of all ranks. The caller keeps [`HeldOffer`] until all ranks have done so.
     pub fn join(
         self,
         offered: Offered,
         offers: &[[u64; OFFER]],
         patience: Patience,
-    ) -> (io::Result<Memory>, Found) {
+    ) -> (io::Result<NodeMemory>, HeldOffer) {
         let (mapping, file) = match offered.made {
             Some((mapping, file)) => (Ok(mapping), Some(file)),
             None => (self.found(offers[self.first()]), None),
@@ -125,8 +125,9 @@ impl Node {
         let process = |rank| if is_here(rank) { process_of(offers[rank]) } else { 0 };
         let processes = (0..offers.len()).map(process).collect();
         let size = offers.len();
-        let memory = |mapping| Memory { node: self, mapping: Arc::new(mapping), processes, size, patience };
-        (mapping.map(memory), Found { _file: file, _token: offered.token })
+        let memory =
+            |mapping| NodeMemory { node: self, mapping: Arc::new(mapping), processes, size, patience };
+        (mapping.map(memory), HeldOffer { _file: file, _token: offered.token })
     }
 
     /// Maps the memory that the first rank offers, and checks its token.
@@ -147,8 +148,8 @@ fn token() -> u64 {
 }
 
 /// The memory that the ranks of a node share.
-pub struct Memory {
-    node: Node,
+pub struct NodeMemory {
+    node: OwnNode,
     mapping: Arc<Mapping>,
     /// The process of each rank; 0 for ranks on other nodes.
     processes: Arc<[u32]>,
@@ -157,14 +158,14 @@ pub struct Memory {
     patience: Patience,
 }
 
-impl Memory {
+impl NodeMemory {
     pub fn geometry(&self) -> Geometry {
         self.node.geometry
     }
 
     /// Fails if this rank cannot copy from the memory of some other rank of its node, or finds a wrong token there.
     pub fn check_single_copies(&self, offers: &[[u64; OFFER]]) -> io::Result<()> {
-        let Node { ranks, rank: own, .. } = &self.node;
+        let OwnNode { ranks, rank: own, .. } = &self.node;
         ranks.iter().filter(|rank| *rank != own).try_for_each(|&rank| {
             let [_, token, address] = offers[rank];
             match single_copy::number_at(self.processes[rank], address)? == token {
@@ -196,11 +197,11 @@ impl Memory {
     }
 
     /// Returns a lane. Each lane may be taken only once.
-    pub fn segment(&self, lane: usize) -> Segment {
-        let Node { geometry, rank, .. } = self.node;
+    pub fn lane_memory(&self, lane: usize) -> LaneMemory {
+        let OwnNode { geometry, rank, .. } = self.node;
         let start = |start: Option<usize>| start.map(|start| start + lane * geometry.lane());
         let starts = self.node.starts(self.size).into_iter().map(start).collect();
         let (mapping, processes) = (Arc::clone(&self.mapping), Arc::clone(&self.processes));
-        Segment::new(geometry, mapping, starts, rank, processes, self.patience)
+        LaneMemory::new(geometry, mapping, starts, rank, processes, self.patience)
     }
 }

@@ -2,7 +2,7 @@
 //! that each shares with the ranks of its node.
 
 use super::geometry::Geometry;
-use super::node::{self, Found, Memory, Node, OFFER, Offered};
+use super::node::{self, HeldOffer, NodeMemory, OFFER, Offered, OwnNode};
 use super::nodes;
 use super::patience::Patience;
 use crate::algorithms::{Collective, Nodes};
@@ -10,7 +10,7 @@ use crate::engine::Plan;
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::{Group, Layout, Task, Work, Wrapping};
+use crate::mpi::messages::work::{Group, ScratchLayout, Task, Work, Wrapping};
 use crate::mpi::parameters::settings;
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_NO_MEM;
 use crate::report::lateness::is_waited_for_by_all;
@@ -33,7 +33,7 @@ struct Telling<const N: usize> {
     numbers: Vec<[u64; N]>,
     plan: Plan,
     arguments: Arguments,
-    layout: Layout,
+    layout: ScratchLayout,
     wrapping: Wrapping,
     work: Work,
     is_over: bool,
@@ -87,7 +87,7 @@ impl<const N: usize> Telling<N> {
         plan: impl FnOnce(&mut [[u64; N]]) -> (Plan, Arguments),
     ) -> Result<Telling<N>, Error> {
         let (plan, mut arguments) = plan(&mut numbers);
-        let layout = Layout::new(&plan, &arguments);
+        let layout = ScratchLayout::new(&plan, &arguments);
         let mut work = Work::new();
         let prepared = work.prepare(&plan, &mut arguments, teller.group, false);
         let wrapping = prepared.map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
@@ -139,10 +139,10 @@ pub struct Making {
 
 enum Stage {
     /// The ranks exchange where the memory is.
-    Offering(Node, io::Result<Offered>, Telling<OFFER>),
-    /// The ranks exchange whether they could map the memory, and copy from each other's memory. [`Found`]
+    Offering(OwnNode, io::Result<Offered>, Telling<OFFER>),
+    /// The ranks exchange whether they could map the memory, and copy from each other's memory. [`HeldOffer`]
     /// lives until all have tried.
-    Joining(io::Result<Memory>, Found, Telling<1>),
+    Joining(io::Result<NodeMemory>, HeldOffer, Telling<1>),
     /// Complete.
     Over,
 }
@@ -151,7 +151,7 @@ impl Making {
     /// Starts the allocation. `neighbours`: for each rank, whether it is on this rank's node.
     pub fn begin(teller: Teller, neighbours: &[bool]) -> Result<Making, Error> {
         let Group { rank, size, .. } = teller.group;
-        let node = Node::new(Geometry::new(size, settings::shared_bank()), neighbours, rank);
+        let node = OwnNode::new(Geometry::new(size, settings::shared_bank()), neighbours, rank);
         let offered = node.make();
         let telling = Telling::begin(&teller, node::offer(&offered))?;
         Ok(Making { teller, stage: Stage::Offering(node, offered, telling) })
@@ -159,7 +159,7 @@ impl Making {
 
     /// Advances the allocation without waiting. Returns the memory when it is complete, or `Some(None)` if a
     /// rank could not get any.
-    pub fn advance(&mut self) -> Result<Option<Option<Memory>>, Error> {
+    pub fn advance(&mut self) -> Result<Option<Option<NodeMemory>>, Error> {
         if let Stage::Offering(_, _, telling) = &mut self.stage {
             if !telling.advance(&self.teller)? {
                 return Ok(None);

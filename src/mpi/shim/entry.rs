@@ -56,7 +56,7 @@ extern "C" fn rustcoll_unknown_parameter(
             // SAFETY: the shim passes valid places for the answers.
             unsafe {
                 nearest.write(lasting(near));
-                place.write(lasting(unknown.place.to_string()));
+                place.write(lasting(unknown.given_in.to_string()));
             }
             lasting(unknown.name.clone())
         })
@@ -70,7 +70,7 @@ extern "C" fn rustcoll_given(full_name: *const c_char, place: *mut *const c_char
         let given = unsafe { optional_text(full_name) }.and_then(given::of);
         given.map_or(ptr::null(), |given| {
             // SAFETY: the shim passes a valid place for the answer.
-            unsafe { place.write(lasting(given.place.to_string())) };
+            unsafe { place.write(lasting(given.given_in.to_string())) };
             lasting(given.value.clone())
         })
     })

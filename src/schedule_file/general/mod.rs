@@ -19,7 +19,7 @@ mod statement;
 use super::Misread;
 use crate::schedule::{Line, Listing, content};
 use expression::Expression;
-use statement::{Block, Statement};
+use statement::{Statement, Statements};
 
 /// The first words of its header.
 const HEADER: [&str; 2] = ["rank", "any"];
@@ -35,7 +35,7 @@ pub struct General {
     sizes: Vec<usize>,
     blocks: Expression,
     slots: Option<Expression>,
-    body: Block,
+    body: Statements,
 }
 
 impl General {

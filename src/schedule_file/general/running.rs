@@ -3,7 +3,7 @@
 use super::super::Misread;
 use super::General;
 use super::expression::Expression;
-use super::statement::{Block, Blocks, Place, Statement};
+use super::statement::{Blocks, Holder, Statement, Statements};
 use crate::schedule::{Buffer, Listing, Message, Post, Run, Schedule, Step};
 use crate::text::nearest::unknown;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn block(&mut self, block: &Block) -> Result<(), Misread> {
+    fn block(&mut self, block: &Statements) -> Result<(), Misread> {
         for line in block {
             self.line = line.number;
             self.count()?;
@@ -165,8 +165,8 @@ impl Running<'_> {
 
     fn run(&self, Blocks { buffer, first, end }: &Blocks) -> Result<Run, Misread> {
         let buffer = match buffer {
-            Place::Private(buffer) => *buffer,
-            Place::Shared(rank) => Buffer::Shared(self.number("the rank", rank)?),
+            Holder::Private(buffer) => *buffer,
+            Holder::Shared(rank) => Buffer::Shared(self.number("the rank", rank)?),
         };
         let first = self.number("the block", first)?;
         let end = end.as_ref().map_or(Ok(first + 1), |end| self.number("the end of the blocks", end))?;

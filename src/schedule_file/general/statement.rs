@@ -6,7 +6,7 @@ use super::fault;
 use crate::schedule::{Buffer, Line};
 
 /// Statements, one after the other.
-pub type Block = Vec<Numbered>;
+pub type Statements = Vec<Numbered>;
 
 /// The deepest nesting of loops and conditions.
 const MOST_NESTED: usize = 64;
@@ -27,16 +27,16 @@ pub enum Statement {
     For {
         name: String,
         bounds: [Expression; 2],
-        body: Block,
+        body: Statements,
     },
     While {
         condition: Expression,
-        body: Block,
+        body: Statements,
     },
     If {
         condition: Expression,
-        then: Block,
-        otherwise: Block,
+        then: Statements,
+        otherwise: Statements,
     },
     Send {
         label: Option<String>,
@@ -74,13 +74,13 @@ pub enum Statement {
 /// Blocks of a buffer, from `first` up to but not including `end`; without `end`, one block.
 #[derive(Debug)]
 pub struct Blocks {
-    pub buffer: Place,
+    pub buffer: Holder,
     pub first: Expression,
     pub end: Option<Expression>,
 }
 
 #[derive(Debug)]
-pub enum Place {
+pub enum Holder {
     Private(Buffer),
     /// The slots of a rank.
     Shared(Expression),
@@ -96,7 +96,7 @@ enum Ending {
 
 impl Statement {
     /// Reads all lines.
-    pub fn all<'text>(lines: impl Iterator<Item = Line<'text>>) -> Result<Block, Misread> {
+    pub fn all<'text>(lines: impl Iterator<Item = Line<'text>>) -> Result<Statements, Misread> {
         let mut lines = lines.filter(|line| !line.at_end()).collect::<Vec<_>>().into_iter();
         let (block, ending, last) = block(&mut lines, 0)?;
         match (ending, last) {
@@ -112,8 +112,8 @@ type Last<'text> = Option<Line<'text>>;
 fn block<'text>(
     lines: &mut impl Iterator<Item = Line<'text>>,
     nested: usize,
-) -> Result<(Block, Ending, Last<'text>), Misread> {
-    let mut block = Block::new();
+) -> Result<(Statements, Ending, Last<'text>), Misread> {
+    let mut block = Statements::new();
     while let Some(mut line) = lines.next() {
         if nested > MOST_NESTED {
             return Err(fault(&line, format!("this stands in more than {MOST_NESTED} loops and conditions")));
@@ -164,7 +164,7 @@ fn statement<'text>(
             line.end(())?;
             let (then, ending, last) = block(lines, nested + 1)?;
             let otherwise = match (ending, last) {
-                (Ending::End, _) => Block::new(),
+                (Ending::End, _) => Statements::new(),
                 (Ending::Else, Some(last)) => body(&last, lines, nested)?,
                 _ => return Err(unended(&begun)),
             };
@@ -226,7 +226,7 @@ fn body<'text>(
     begun: &Line<'text>,
     lines: &mut impl Iterator<Item = Line<'text>>,
     nested: usize,
-) -> Result<Block, Misread> {
+) -> Result<Statements, Misread> {
     match block(lines, nested + 1)? {
         (block, Ending::End, _) => Ok(block),
         (_, Ending::Else, Some(line)) => Err(line.error("\"end\"").into()),
@@ -257,12 +257,12 @@ fn post(line: &mut Line, kind: &str, label: Option<String>) -> Result<Statement,
 fn blocks(line: &mut Line) -> Result<Blocks, Misread> {
     let private = Buffer::PRIVATE.into_iter().find(|buffer| line.accept(&buffer.to_string()));
     let buffer = match private {
-        Some(buffer) => Place::Private(buffer),
+        Some(buffer) => Holder::Private(buffer),
         None if line.accept("shared") => {
             line.expect("(")?;
             let rank = Expression::read(line)?;
             line.expect(")")?;
-            Place::Shared(rank)
+            Holder::Shared(rank)
         }
         None => {
             let buffers = "\"send\", \"recv\", \"scratch\" or \"shared\" with a rank in parentheses";

@@ -44,7 +44,7 @@ struct Parser<'text> {
     end: usize,
 }
 
-type Part<'text> = fn(&mut Parser<'text>) -> Result<Node, Misread>;
+type ReadPart<'text> = fn(&mut Parser<'text>) -> Result<Node, Misread>;
 
 impl<'text> Parser<'text> {
     fn of(text: &'text str) -> Self {
@@ -98,7 +98,7 @@ impl<'text> Parser<'text> {
     }
 
     /// Parses an operand. Fails if it is a number although a comparison is wanted, or the reverse.
-    fn operand(&mut self, part: Part<'text>, wants_truth: bool) -> Result<Node, Misread> {
+    fn operand(&mut self, part: ReadPart<'text>, wants_truth: bool) -> Result<Node, Misread> {
         let start = self.token.start;
         let node = part(self)?;
         require(&node, start..self.end, wants_truth)?;
@@ -106,7 +106,7 @@ impl<'text> Parser<'text> {
     }
 
     /// Parses parts joined by operators, from left to right.
-    fn chain(&mut self, operators: &[(&str, Operator)], part: Part<'text>) -> Result<Node, Misread> {
+    fn chain(&mut self, operators: &[(&str, Operator)], part: ReadPart<'text>) -> Result<Node, Misread> {
         let start = self.token.start;
         let mut left = part(self)?;
         let mut place = start..self.end;

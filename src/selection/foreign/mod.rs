@@ -13,7 +13,7 @@ mod tuned_rule;
 mod words;
 
 use super::condition::Condition;
-use super::entry::{ALGORITHM, BELOW, Entry, Item, Standing, Word, Written};
+use super::entry::{ALGORITHM, BELOW, Entry, Item, Provenance, Word, Written};
 use super::error::Fault;
 use super::ranges::Ranges;
 use super::{file, line};
@@ -111,13 +111,13 @@ impl Conditions {
 
     /// Returns a rule that leaves these calls to the component below. Without a condition on groups, the rule
     /// is for intra-communicators.
-    fn below(&self, place: &Range<usize>, standing: Standing) -> Entry {
+    fn below(&self, place: &Range<usize>, provenance: Provenance) -> Entry {
         let mut conditions = self.clone();
         if !self.0.iter().any(|item| item.key.text == "groups") {
             conditions.add("groups", 1, place);
         }
         conditions.0.push(item(ALGORITHM, BELOW, place));
-        Entry { place: place.clone(), items: conditions.0, standing }
+        Entry { place: place.clone(), items: conditions.0, provenance }
     }
 
     /// Returns the rules of a line under these conditions. If the line has several rules, they complete each
@@ -126,11 +126,11 @@ impl Conditions {
         let mut faults = Vec::new();
         let entries = line::read(rules, &mut faults);
         debug_assert!(faults.is_empty(), "{rules}: {faults:?}");
-        let standing = if entries.len() == 1 { Standing::Translated } else { Standing::Implied };
+        let provenance = if entries.len() == 1 { Provenance::Translated } else { Provenance::Implied };
         let entry = |entry: Entry| {
             let theirs = entry.items.into_iter().map(|item| moved(item, named));
             let items = self.0.iter().cloned().chain(theirs).collect();
-            Entry { place: place.clone(), items, standing }
+            Entry { place: place.clone(), items, provenance }
         };
         entries.into_iter().map(entry).collect()
     }

@@ -18,7 +18,7 @@ use super::super::error::shortened;
 use super::super::quantity::number;
 use super::super::reading::MOST_RULES;
 use super::json::{as_object, key_place, object, place, properties};
-use super::{Entry, Fault, Lists, Standing, Written, with_options};
+use super::{Entry, Fault, Lists, Provenance, Written, with_options};
 use crate::algorithms::Collective;
 use jsonc_parser::ast::{Object, ObjectProp};
 use question::{Answer, Node};
@@ -99,14 +99,14 @@ impl Reader<'_> {
             }
         }
         if !is_exhausted {
-            self.leave(&place(tree), node, Standing::Implied);
+            self.leave(&place(tree), node, Provenance::Implied);
         }
     }
 
     /// Leaves the calls of a node to the component below rustcoll.
-    fn leave(&mut self, place: &Range<usize>, node: &Node, standing: Standing) {
+    fn leave(&mut self, place: &Range<usize>, node: &Node, provenance: Provenance) {
         if let Some(collective) = node.collective {
-            let entry = node.conditions.below(place, standing);
+            let entry = node.conditions.below(place, provenance);
             self.add(collective, vec![entry]);
         }
     }
@@ -135,14 +135,14 @@ impl Reader<'_> {
                 at.clone(),
                 format!("there is no `{name}` here: the component below serves these calls"),
             );
-            return self.leave(&at, node, Standing::Translated);
+            return self.leave(&at, node, Provenance::Translated);
         };
         let Some((radix, segment)) = self.options(property, ours) else {
             self.note(
                 at.clone(),
                 format!("there is no `{name}` of this kind here: the component below serves these calls"),
             );
-            return self.leave(&at, node, Standing::Translated);
+            return self.leave(&at, node, Provenance::Translated);
         };
         let ours = with_options(ours, radix, segment, 0);
         self.add(collective, node.conditions.lead_to(&ours, &at, &at));

@@ -13,7 +13,7 @@ use super::super::reading::MOST_RULES;
 use super::json::{as_object, check_keys, elements, key_place, object, place, properties};
 use super::tuned_algorithms::{TunedAlgorithm, TunedMeasure, algorithms};
 use super::tuned_rule::{Number, TunedRule, left_to_others, no_measure};
-use super::{Conditions, Entry, Fault, Lists, Standing, Written};
+use super::{Conditions, Entry, Fault, Lists, Provenance, Written};
 use crate::algorithms::Collective;
 use jsonc_parser::ast::{Object, Value};
 use std::ops::RangeInclusive;
@@ -83,7 +83,7 @@ impl Reader<'_> {
             if !list.is_empty() && !others.is_empty() {
                 let mut conditions = Conditions::default();
                 conditions.add("ranks", others, &key_place(property));
-                list.push(conditions.below(&key_place(property), Standing::Implied));
+                list.push(conditions.below(&key_place(property), Provenance::Implied));
             }
         }
     }
@@ -116,7 +116,7 @@ impl Reader<'_> {
         let seen = Ranges::new(rules.iter().map(|rule| rule.messages.clone()));
         if entries.is_empty() || !seen.complement().is_empty() {
             conditions.add_range("ranks", ranks, &place(object));
-            entries.push(conditions.below(&place(object), Standing::Implied));
+            entries.push(conditions.below(&place(object), Provenance::Implied));
         }
         entries
     }

@@ -16,7 +16,7 @@ use super::super::nearest::unknown;
 use super::super::quantity::number;
 use super::super::ranges::Ranges;
 use super::super::reading::MOST_RULES;
-use super::{Conditions, Entry, Fault, Lists, Standing, Written, capitalised, words};
+use super::{Conditions, Entry, Fault, Lists, Provenance, Written, capitalised, words};
 use crate::algorithms::Collective;
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
@@ -163,7 +163,7 @@ impl Reader<'_> {
         let others = Ranges::new(named).complement();
         if !others.is_empty() {
             conditions.add("bytes", others, &ranks);
-            entries.push(conditions.below(&ranks, Standing::Implied));
+            entries.push(conditions.below(&ranks, Provenance::Implied));
         }
         if let Some(collective) = collective {
             lists.of(collective).extend(entries);
@@ -219,7 +219,7 @@ impl Reader<'_> {
         let message =
             format!("there is no `{name}` here: PGMPITuneLib's choice is left to the component below");
         self.notes.push(Fault { place: named.clone(), message });
-        vec![conditions.below(&whole, Standing::Translated)]
+        vec![conditions.below(&whole, Provenance::Translated)]
     }
 
     fn collective(&mut self, place: &Range<usize>) -> Option<Collective> {

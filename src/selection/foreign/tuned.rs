@@ -20,7 +20,7 @@ mod tests;
 use super::super::reading::MOST_RULES;
 use super::tuned_algorithms::{COLLECTIVES, TunedAlgorithm, TunedMeasure, algorithms};
 use super::tuned_rule::{Number, TunedRule, left_to_others, no_measure};
-use super::{Conditions, Entry, Fault, Lists, Standing, Written};
+use super::{Conditions, Entry, Fault, Lists, Provenance, Written};
 use crate::algorithms::Collective;
 use numbers::{Communicator, Numbers};
 use std::ops::RangeInclusive;
@@ -110,7 +110,7 @@ impl Reader<'_> {
         }
         if is_unmeasured || rules.is_empty() {
             conditions.add_range("ranks", ranks, &size.place);
-            return vec![conditions.below(&size.place, Standing::Translated)];
+            return vec![conditions.below(&size.place, Provenance::Translated)];
         }
         let entries = rules.iter().flat_map(|rule| rule.entries(&conditions, &mut self.notes));
         entries.take(MOST_RULES + 1).collect()

@@ -1,7 +1,7 @@
 //! A rule of Open MPI's tuned component, from a file of either format.
 
 use super::tuned_algorithms::{Fan, TunedAlgorithm, TunedMeasure};
-use super::{Conditions, Entry, Fault, Standing};
+use super::{Conditions, Entry, Fault, Provenance};
 use crate::algorithms::Collective;
 use std::ops::{Range, RangeInclusive};
 
@@ -62,7 +62,7 @@ impl TunedRule {
             let message = format!("{lack}: {} leaves these calls to Open MPI", self.collective.name());
             let message = message.replace("{name}", name);
             notes.push(Fault { place: self.named.clone(), message });
-            return vec![conditions.below(&self.place, Standing::Translated)];
+            return vec![conditions.below(&self.place, Provenance::Translated)];
         }
         self.note_options(notes);
         let ours = self.with_options();
@@ -71,8 +71,8 @@ impl TunedRule {
             let message =
                 format!("`{}` serves two ranks only: the others go to Open MPI", self.algorithm.names[0]);
             notes.push(Fault { place: self.named.clone(), message });
-            entries.iter_mut().for_each(|entry| entry.standing = Standing::Implied);
-            entries.push(conditions.below(&self.place, Standing::Implied));
+            entries.iter_mut().for_each(|entry| entry.provenance = Provenance::Implied);
+            entries.push(conditions.below(&self.place, Provenance::Implied));
         }
         entries
     }

@@ -3,7 +3,7 @@
 
 use super::super::condition::{Condition, Property, Quantity};
 use super::super::foreign::tuned_algorithms::{Fan, TunedAlgorithm, TunedMeasure, algorithms};
-use super::super::{Call, Choice, Note, Origin, Parameters, Piece, Rules};
+use super::super::{Call, Choice, DecidedBytes, Note, Origin, Parameters, Rules};
 use crate::algorithms::{Collective, Parameter, default_radix, legal_radix};
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -231,7 +231,7 @@ impl<'writer> Writer<'writer> {
         blocks
     }
 
-    fn thresholds(&mut self, pieces: Vec<Piece>, ranks: usize) -> Vec<Threshold> {
+    fn thresholds(&mut self, pieces: Vec<DecidedBytes>, ranks: usize) -> Vec<Threshold> {
         if TunedMeasure::of(self.collective) == TunedMeasure::Element && pieces.len() > 1 {
             for position in 0..pieces.len() {
                 self.note(
@@ -256,7 +256,7 @@ impl<'writer> Writer<'writer> {
 
     /// Returns the possible message sizes, in Open MPI's measure, at which the last piece can begin; `None`
     /// if there are none.
-    fn start(&mut self, pieces: &[Piece], ranks: usize) -> Option<RangeInclusive<usize>> {
+    fn start(&mut self, pieces: &[DecidedBytes], ranks: usize) -> Option<RangeInclusive<usize>> {
         let bytes = *pieces.last()?.bytes.start();
         let start = match TunedMeasure::of(self.collective) {
             _ if bytes == 0 => 0..=0,
@@ -278,7 +278,7 @@ impl<'writer> Writer<'writer> {
     }
 
     /// Returns the algorithms that can serve a piece. If there are none, notes this and leaves the calls to Open MPI.
-    fn tuned(&mut self, piece: &Piece, ranks: usize) -> Vec<Tuned> {
+    fn tuned(&mut self, piece: &DecidedBytes, ranks: usize) -> Vec<Tuned> {
         let Choice::Use { algorithm, parameters } = piece.decision.choice else {
             return vec![ignored(self.collective)];
         };
@@ -325,7 +325,7 @@ impl<'writer> Writer<'writer> {
     }
 
     /// Adds a note, once, for the last of these pieces that a rule decides.
-    fn note(&mut self, pieces: &[Piece], message: &str) {
+    fn note(&mut self, pieces: &[DecidedBytes], message: &str) {
         if let Some(origin) = pieces.iter().rev().find_map(|piece| piece.decision.origin.as_ref()) {
             let note = Note { origin: origin.clone(), message: message.to_owned() };
             if self.noted.insert(note.clone()) {

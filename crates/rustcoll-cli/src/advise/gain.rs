@@ -9,7 +9,7 @@ use crate::predict::call_on;
 use rustcoll::algorithms::{Cut, Graph};
 use rustcoll::atlas::{Candidate, Price, Sweep, prices};
 use rustcoll::cost::Machine;
-use rustcoll::report::Kind;
+use rustcoll::report::CallKind;
 use rustcoll::report::profile::Profile;
 use rustcoll::selection::{Choice, Measure, Rules};
 use std::fmt;
@@ -59,7 +59,7 @@ impl Setting {
     }
 
     /// Whether the calls have a price: the placement of their ranks is known, and so is what they cost.
-    fn has_price(&self, kind: &Kind) -> bool {
+    fn has_price(&self, kind: &CallKind) -> bool {
         let is_placed = kind.size == self.ranks || self.nodes == 1;
         is_placed
             && kind.remote == 0

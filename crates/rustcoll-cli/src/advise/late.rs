@@ -92,11 +92,11 @@ impl Blame<'_> {
 mod tests {
     use super::*;
     use rustcoll::algorithms::Collective;
-    use rustcoll::report::profile::{Late, Row, Spread};
-    use rustcoll::report::{Form, Kind};
+    use rustcoll::report::profile::{Late, OverRanks, Row};
+    use rustcoll::report::{CallKind, Form};
 
     fn profile(waiting: &[f64]) -> Profile {
-        let kind = Kind {
+        let kind = CallKind {
             communicator: "MPI_COMM_WORLD".into(),
             size: waiting.len(),
             remote: 0,
@@ -113,10 +113,10 @@ mod tests {
             .map(|(rank, &waiting)| (rank, Late { calls: 5, waiting, longest: 0.0 }))
             .collect();
         let lateness = Lateness { calls: 4, seconds: 1.0, waiting: 1.0, late };
-        let row = Row { ranks: 4, calls: 4, bytes: 0, seconds: Some(Spread::of(2.0)), lateness };
+        let row = Row { ranks: 4, calls: 4, bytes: 0, seconds: Some(OverRanks::of(2.0)), lateness };
         Profile {
             nodes: BTreeMap::from([(1, vec![0, 1]), (2, vec![2, 3])]),
-            seconds: Spread::of(4.0),
+            seconds: OverRanks::of(4.0),
             rows: BTreeMap::from([(kind, row)]),
         }
     }

@@ -4,7 +4,7 @@ use super::Calls;
 use super::gain::Gain;
 use crate::failure::Failure;
 use crate::tune::{FORMAT, MEASURED};
-use measurements::{Cause, Contestant, Fault, Line, Measurement};
+use measurements::{Cause, Contestant, Fault, Measurement, OutputLine};
 use rustcoll::algorithms::Parameter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,13 +32,13 @@ impl Measured {
         }
         let folder = folder.display().to_string();
         let mut measured = Measured { folder, cells: BTreeMap::new(), wrong: BTreeSet::new() };
-        lines.filter_map(Line::from_json).for_each(|line| measured.learn(line));
+        lines.filter_map(OutputLine::from_json).for_each(|line| measured.learn(line));
         Ok(measured)
     }
 
-    fn learn(&mut self, line: Line) {
+    fn learn(&mut self, line: OutputLine) {
         match line {
-            Line::Measurement(measurement) => {
+            OutputLine::Measurement(measurement) => {
                 let Measurement { collective, ranks, bytes, contestant, ran, nanoseconds, .. } = measurement;
                 let Ok(contestant) = contestant.parse::<Contestant>() else { return };
                 let times = nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
@@ -48,10 +48,10 @@ impl Measured {
                     None => cell.push(Tried { contestant, ran, launches: vec![times] }),
                 }
             }
-            Line::Fault(Fault { collective, contestant, cause: Cause::Failed, .. }) => {
+            OutputLine::Fault(Fault { collective, contestant, cause: Cause::Failed, .. }) => {
                 self.wrong.insert((collective, contestant));
             }
-            Line::Hung(trial) => {
+            OutputLine::Hung(trial) => {
                 self.wrong.insert((trial.collective, trial.contestant));
             }
             _ => {}

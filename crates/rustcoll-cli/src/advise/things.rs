@@ -5,7 +5,7 @@ use super::late::Blame;
 use super::{Calls, LISTED, Sums, share};
 use crate::failure::Failure;
 use crate::words::percent;
-use rustcoll::report::{Kind, NO_SHARED_MEMORY_YET};
+use rustcoll::report::{CallKind, NO_SHARED_MEMORY_YET};
 
 /// Advice names at most this many things to do.
 const MOST_THINGS: usize = 3;
@@ -99,7 +99,7 @@ impl Gain {
     }
 
     fn advice(&self, calls: &Calls, job: f64) -> Thing {
-        let Kind { collective, served, decided, .. } = calls.kind;
+        let CallKind { collective, served, decided, .. } = calls.kind;
         let collective = collective.name();
         let seconds = self.seconds(calls);
         let to_blame = if decided.starts_with("forced") {
@@ -121,8 +121,8 @@ impl Gain {
     }
 
     /// Returns the command line that starts the job with the better algorithm.
-    fn line(&self, kind: &Kind) -> String {
-        let Kind { collective, size, bytes_from, .. } = kind;
+    fn line(&self, kind: &CallKind) -> String {
+        let CallKind { collective, size, bytes_from, .. } = kind;
         let to = (2 * bytes_from).saturating_sub(1);
         let given = self.best.parameters.given();
         let given: String =

@@ -13,7 +13,7 @@ use crate::files;
 use crate::measured::{Row, to_csv};
 use crate::words::counted;
 use calls::{Calls, jobs};
-use measurements::{Heat, Line, Operation, Series};
+use measurements::{Heat, Operation, OutputLine, Series};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -102,8 +102,8 @@ struct Placed<'cells> {
 }
 
 impl Hearer for Placed<'_> {
-    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
-        if let Line::Job(job) = &line
+    fn hear(&mut self, line: OutputLine, part: f64) -> ControlFlow<()> {
+        if let OutputLine::Job(job) = &line
             && let Err(fault) = self.placement.check(job)
         {
             self.fault = Some(fault);

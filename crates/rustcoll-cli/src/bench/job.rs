@@ -3,7 +3,7 @@
 use super::Race;
 use super::launcher::Launcher;
 use crate::words::counted;
-use measurements::{Fault, Line};
+use measurements::{Fault, OutputLine};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -56,7 +56,7 @@ pub fn told(fault: &Fault, ranks: usize) -> String {
 /// Receives what a job prints.
 pub trait Hearer {
     /// Receives a line, and the part of the results that has come. Returns whether the job should go on.
-    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()>;
+    fn hear(&mut self, line: OutputLine, part: f64) -> ControlFlow<()>;
 
     /// Whether the job should go on. Asked several times a second.
     fn wants_more(&self) -> bool {
@@ -101,11 +101,11 @@ impl Ended {
             match lines.recv_timeout(TICK) {
                 Ok(text) => {
                     heard = Instant::now();
-                    let Some(line) = Line::from_json(&text) else {
+                    let Some(line) = OutputLine::from_json(&text) else {
                         noise.push(text);
                         continue;
                     };
-                    count += usize::from(matches!(line, Line::Measurement(_) | Line::Fault(_)));
+                    count += usize::from(matches!(line, OutputLine::Measurement(_) | OutputLine::Fault(_)));
                     self.note(&line, race);
                     let is_enough = hearer.hear(line, count as f64 / all as f64).is_break();
                     if is_enough || self.has_other_ranks {
@@ -137,23 +137,23 @@ impl Ended {
         }
     }
 
-    fn note(&mut self, line: &Line, race: &Race) {
+    fn note(&mut self, line: &OutputLine, race: &Race) {
         match line {
-            Line::Fault(fault) => self.faults.push(fault.clone()),
-            Line::Job(job) if job.ranks != race.ranks => {
+            OutputLine::Fault(fault) => self.faults.push(fault.clone()),
+            OutputLine::Job(job) if job.ranks != race.ranks => {
                 let asked = race.ranks;
                 let found = counted(job.ranks, "rank");
                 self.trouble = Some(format!("the job has {found}, not the {asked} asked for"));
                 self.has_other_ranks = true;
             }
-            Line::Job(job) => self.library = Some(job.library.clone()),
-            Line::Hung(trial) => {
+            OutputLine::Job(job) => self.library = Some(job.library.clone()),
+            OutputLine::Hung(trial) => {
                 self.trouble = Some(format!(
                     "{} on {} ranks, {} bytes: {}: a call did not end in time",
                     trial.collective, race.ranks, trial.bytes, trial.contestant
                 ))
             }
-            Line::Measurement(_) | Line::Trying(_) | Line::Reference(_) => {}
+            OutputLine::Measurement(_) | OutputLine::Trying(_) | OutputLine::Reference(_) => {}
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::progress::Progress;
 use crate::words::counted;
-use measurements::{Contestant, Heat, Line, Measurement};
+use measurements::{Contestant, Heat, Measurement, OutputLine};
 use rustcoll::selection::nearest;
 use rustix::process::geteuid;
 use std::collections::BTreeSet;
@@ -93,9 +93,9 @@ struct Keeping<'campaign> {
 }
 
 impl Hearer for Keeping<'_> {
-    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
+    fn hear(&mut self, line: OutputLine, part: f64) -> ControlFlow<()> {
         self.progress.show(part);
-        if let Line::Measurement(measurement) = line {
+        if let OutputLine::Measurement(measurement) = line {
             let measurement = Measurement { launch: self.launch, ..measurement };
             let row = store::row(self.experiment, &measurement);
             let written = self.file.as_mut().map(|file| file.write_all(row.as_bytes()));

@@ -3,22 +3,22 @@
 use super::cells::{Cell, Cells};
 use crate::words::counted;
 use rustcoll::selection::quantity;
-use rustcoll::text::{Side, columns};
+use rustcoll::text::{Alignment, columns};
 use std::io::{self, Write};
 use tuning::statistics::geometric_mean;
 
-const HEADINGS: [(&str, Side); 11] = [
-    ("collective", Side::Left),
-    ("ranks", Side::Right),
-    ("bytes", Side::Right),
-    ("contestant", Side::Left),
-    ("ran", Side::Left),
-    ("times", Side::Right),
-    ("median/us", Side::Right),
-    ("spread/us", Side::Right),
-    ("overlap/%", Side::Right),
-    ("to the first", Side::Right),
-    ("to the best other", Side::Right),
+const HEADINGS: [(&str, Alignment); 11] = [
+    ("collective", Alignment::Left),
+    ("ranks", Alignment::Right),
+    ("bytes", Alignment::Right),
+    ("contestant", Alignment::Left),
+    ("ran", Alignment::Left),
+    ("times", Alignment::Right),
+    ("median/us", Alignment::Right),
+    ("spread/us", Alignment::Right),
+    ("overlap/%", Alignment::Right),
+    ("to the first", Alignment::Right),
+    ("to the best other", Alignment::Right),
 ];
 
 /// Writes a row for each contestant in each cell, and geometric means.

@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use crate::failure::Failure;
 use crate::files;
-use measurements::{Line, Measurement};
+use measurements::{Measurement, OutputLine};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
@@ -40,7 +40,8 @@ pub fn write(csv: Option<&Path>, json: Option<&Path>, cells: &Cells) -> Result<(
     if let Some(path) = json {
         let mut text = String::new();
         for measurement in all() {
-            writeln!(text, "{}", Line::Measurement(measurement.clone()).to_json()).expect("it is a text");
+            writeln!(text, "{}", OutputLine::Measurement(measurement.clone()).to_json())
+                .expect("it is a text");
         }
         files::write(Some(path), text.as_bytes(), &mut io::sink())?;
     }

@@ -3,7 +3,7 @@
 use super::in_order;
 use crate::command_line::DiffOptions;
 use crate::failure::{Failure, Outcome};
-use rustcoll::selection::{Call, Decision, Difference};
+use rustcoll::selection::{Call, Difference, RuledChoice};
 use std::io::Write;
 use std::ops::RangeInclusive;
 
@@ -56,7 +56,7 @@ fn kind(call: &Call) -> String {
     text
 }
 
-fn decision(Decision { choice, origin }: &Decision) -> String {
+fn decision(RuledChoice { choice, origin }: &RuledChoice) -> String {
     let origin = origin.as_ref().map_or("no rule".into(), |origin| origin.to_string());
     format!("{choice} ({origin})")
 }

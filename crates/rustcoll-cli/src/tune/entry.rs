@@ -1,6 +1,6 @@
 //! The file of everything that a tuning measured: JSON, with one value in a line.
 
-use measurements::Line;
+use measurements::OutputLine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub enum Stage {
 #[serde(untagged)]
 pub enum Event {
     /// The measuring program printed a line.
-    Said(Line),
+    Said(OutputLine),
     /// The tuner drew a conclusion.
     Concluded(Conclusion),
 }
@@ -106,9 +106,11 @@ mod tests {
             reason: "it hung".into(),
         };
         let job = Job { ranks: 13, nodes: 1, ranks_per_node: 13, library: "Some MPI".into() };
-        for event in
-            [Event::Said(Line::Job(job)), Event::Said(Line::Trying(trial)), Event::Concluded(excluded)]
-        {
+        for event in [
+            Event::Said(OutputLine::Job(job)),
+            Event::Said(OutputLine::Trying(trial)),
+            Event::Concluded(excluded),
+        ] {
             let step = TuningStep { ranks: 13, stage: Stage::Survey, round: 0 };
             let entry = Entry { job: 3, step, event };
             let text = serde_json::to_string(&entry).unwrap();

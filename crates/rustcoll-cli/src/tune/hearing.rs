@@ -7,7 +7,7 @@ use super::record::Record;
 use crate::bench::Race;
 use crate::bench::job::Hearer;
 use crate::failure::Failure;
-use measurements::{Fault, Line, Trial};
+use measurements::{Fault, OutputLine, Trial};
 use std::ops::ControlFlow;
 
 /// Receives the lines of one job.
@@ -42,9 +42,10 @@ pub struct Heard {
 }
 
 impl<Show: Fn(f64)> Hearer for Hearing<'_, Show> {
-    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
+    fn hear(&mut self, line: OutputLine, part: f64) -> ControlFlow<()> {
         let entry = Entry { job: self.job, step: self.step, event: Event::Said(line.clone()) };
-        let placed = if let Line::Job(job) = &line { self.setting.placement.check(job) } else { Ok(()) };
+        let placed =
+            if let OutputLine::Job(job) = &line { self.setting.placement.check(job) } else { Ok(()) };
         let checked = placed.map_err(Failure::Input);
         if let Err(failure) = checked.and_then(|()| self.record.add(&entry)) {
             self.heard.failure = Some(failure);
@@ -61,26 +62,26 @@ impl<Show: Fn(f64)> Hearer for Hearing<'_, Show> {
 }
 
 impl Heard {
-    fn note(&mut self, line: Line) {
+    fn note(&mut self, line: OutputLine) {
         let is_elsewhere = |one: &Trial, collective: &str, bytes: usize| {
             (&one.collective[..], one.bytes) != (collective, bytes)
         };
         match line {
-            Line::Trying(trial) => {
+            OutputLine::Trying(trial) => {
                 self.called.retain(|one| !is_elsewhere(one, &trial.collective, trial.bytes));
                 self.called.push(trial);
             }
-            Line::Measurement(one) => {
+            OutputLine::Measurement(one) => {
                 self.results += 1;
                 self.called.retain(|trial| is_elsewhere(trial, &one.collective, one.bytes));
             }
-            Line::Fault(Fault { collective, bytes, contestant, .. }) => {
+            OutputLine::Fault(Fault { collective, bytes, contestant, .. }) => {
                 self.faulty.push(Trial { collective, bytes, contestant });
             }
-            Line::Hung(trial) => self.hung = Some(trial),
+            OutputLine::Hung(trial) => self.hung = Some(trial),
             // The contestants that were called for the reference, with the least bytes, have ended these calls.
-            Line::Reference(_) => self.called.clear(),
-            Line::Job(_) => {}
+            OutputLine::Reference(_) => self.called.clear(),
+            OutputLine::Job(_) => {}
         }
     }
 }
@@ -133,8 +134,8 @@ mod tests {
         Trial { collective: "bcast".into(), bytes, contestant: contestant.into() }
     }
 
-    fn measured(bytes: usize, contestant: &str) -> Line {
-        Line::Measurement(Measurement {
+    fn measured(bytes: usize, contestant: &str) -> OutputLine {
+        OutputLine::Measurement(Measurement {
             collective: "bcast".into(),
             ranks: 4,
             bytes,
@@ -147,11 +148,11 @@ mod tests {
         })
     }
 
-    fn blame(lines: Vec<Line>) -> Blame {
+    fn blame(lines: Vec<OutputLine>) -> Blame {
         blame_in(&["bcast:8,64/rustcoll,rustcoll:chain", "bcast:512/rustcoll:chain"], &lines)
     }
 
-    fn blame_in(heats: &[&str], lines: &[Line]) -> Blame {
+    fn blame_in(heats: &[&str], lines: &[OutputLine]) -> Blame {
         let heats = heats.iter().map(|heat| heat.parse().unwrap()).collect();
         let race = Race { ranks: 4, ranks_per_host: 4, heats, contestants: Vec::new() };
         let mut heard = Heard::default();
@@ -162,21 +163,21 @@ mod tests {
     #[test]
     fn who_was_called_last_is_to_blame() {
         let (first, second) = (trial(8, "rustcoll"), trial(8, "rustcoll:chain"));
-        assert_eq!(blame(vec![Line::Trying(first.clone())]), Blame::One(first.clone()));
-        let both = vec![Line::Trying(first.clone()), Line::Trying(second.clone())];
+        assert_eq!(blame(vec![OutputLine::Trying(first.clone())]), Blame::One(first.clone()));
+        let both = vec![OutputLine::Trying(first.clone()), OutputLine::Trying(second.clone())];
         assert_eq!(blame(both.clone()), Blame::Cell(second.clone()));
-        let hung = [both.clone(), vec![Line::Hung(first.clone())]].concat();
+        let hung = [both.clone(), vec![OutputLine::Hung(first.clone())]].concat();
         assert_eq!(blame(hung), Blame::One(first));
         let done = [both, vec![measured(8, "rustcoll"), measured(8, "rustcoll:chain")]].concat();
         assert_eq!(blame(done.clone()), Blame::Nobody);
         let next = trial(64, "rustcoll");
-        assert_eq!(blame([done, vec![Line::Trying(next.clone())]].concat()), Blame::One(next));
+        assert_eq!(blame([done, vec![OutputLine::Trying(next.clone())]].concat()), Blame::One(next));
     }
 
     #[test]
     fn who_is_alone_is_to_blame_also_later() {
         let alone = trial(512, "rustcoll:chain");
-        assert_eq!(blame(vec![Line::Trying(alone.clone())]), Blame::One(alone));
+        assert_eq!(blame(vec![OutputLine::Trying(alone.clone())]), Blame::One(alone));
     }
 
     #[test]
@@ -189,8 +190,8 @@ mod tests {
             cause: Cause::Failed,
         };
         let (first, second) = (trial(8, "rustcoll"), trial(8, "rustcoll:chain"));
-        let both = [Line::Trying(first.clone()), Line::Trying(second)];
-        assert_eq!(blame([&both[..], &[Line::Fault(fault)]].concat()), Blame::One(first));
+        let both = [OutputLine::Trying(first.clone()), OutputLine::Trying(second)];
+        assert_eq!(blame([&both[..], &[OutputLine::Fault(fault)]].concat()), Blame::One(first));
     }
 
     #[test]
@@ -203,9 +204,10 @@ mod tests {
             message: "wrong".into(),
             cause: Cause::Failed,
         };
-        let [one, other, last] = racing.clone().map(Line::Trying);
-        let called = [one, Line::Fault(fault), other];
-        let blame = |lines: &[Line]| blame_in(&["bcast:8/rustcoll,rustcoll:chain,rustcoll:binary"], lines);
+        let [one, other, last] = racing.clone().map(OutputLine::Trying);
+        let called = [one, OutputLine::Fault(fault), other];
+        let blame =
+            |lines: &[OutputLine]| blame_in(&["bcast:8/rustcoll,rustcoll:chain,rustcoll:binary"], lines);
         assert_eq!(blame(&called), Blame::One(racing[1].clone()));
         // All three were called. Either of the two that are called again may be to blame.
         assert_eq!(blame(&[&called[..], &[last]].concat()), Blame::Cell(racing[2].clone()));

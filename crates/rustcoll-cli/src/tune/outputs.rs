@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::report_html;
 use crate::words::counted;
 use rustcoll::selection::quantity;
-use rustcoll::text::{Side, columns};
+use rustcoll::text::{Alignment, columns};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,15 +25,15 @@ const REPORT: &str = "report.html";
 /// A verified cell is too slow if it takes more than this many times the default's time.
 const WORST: f64 = 1.05;
 
-const HEADINGS: [(&str, Side); 8] = [
-    ("collective", Side::Left),
-    ("ranks", Side::Right),
-    ("bytes", Side::Right),
-    ("default", Side::Left),
-    ("time", Side::Right),
-    ("chosen", Side::Left),
-    ("time", Side::Right),
-    ("gain", Side::Right),
+const HEADINGS: [(&str, Alignment); 8] = [
+    ("collective", Alignment::Left),
+    ("ranks", Alignment::Right),
+    ("bytes", Alignment::Right),
+    ("default", Alignment::Left),
+    ("time", Alignment::Right),
+    ("chosen", Alignment::Left),
+    ("time", Alignment::Right),
+    ("gain", Alignment::Right),
 ];
 
 /// Returns the path of the rule file.
@@ -136,13 +136,13 @@ fn row(cell: &Decision) -> [String; 8] {
     ]
 }
 
-const VERIFIED: [(&str, Side); 6] = [
-    ("collective", Side::Left),
-    ("ranks", Side::Right),
-    ("bytes", Side::Right),
-    ("default", Side::Right),
-    ("tuned", Side::Right),
-    ("ratio", Side::Right),
+const VERIFIED: [(&str, Alignment); 6] = [
+    ("collective", Alignment::Left),
+    ("ranks", Alignment::Right),
+    ("bytes", Alignment::Right),
+    ("default", Alignment::Right),
+    ("tuned", Alignment::Right),
+    ("ratio", Alignment::Right),
 ];
 
 /// Prints what the rule file gained in the verification, if there was one. Returns whether no cell is too slow.

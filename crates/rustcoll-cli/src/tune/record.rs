@@ -3,7 +3,7 @@
 use super::csv;
 use super::entry::{Conclusion, Entry, Event, Header, TuningStep};
 use crate::failure::Failure;
-use measurements::{Cause, Contestant, Fault, Line, Measurement};
+use measurements::{Cause, Contestant, Fault, Measurement, OutputLine};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -143,7 +143,7 @@ impl Record {
 
     /// Appends an entry to the files, and learns it.
     pub fn add(&mut self, entry: &Entry) -> Result<(), Failure> {
-        if let Event::Said(Line::Job(job)) = &entry.event {
+        if let Event::Said(OutputLine::Job(job)) = &entry.event {
             self.check_library(&job.library)?;
         }
         self.json.append(&(as_json(entry) + "\n"))?;
@@ -187,28 +187,36 @@ impl Record {
         let Entry { job, step, event } = entry;
         self.jobs = self.jobs.max(job + 1);
         match event {
-            Event::Said(Line::Job(job)) => {
+            Event::Said(OutputLine::Job(job)) => {
                 self.placements.insert(job.ranks, (job.nodes, job.ranks_per_node));
             }
-            Event::Said(Line::Reference(reference)) => self.reference = self.reference.max(reference.seconds),
-            Event::Said(Line::Measurement(measurement)) => {
+            Event::Said(OutputLine::Reference(reference)) => {
+                self.reference = self.reference.max(reference.seconds)
+            }
+            Event::Said(OutputLine::Measurement(measurement)) => {
                 if let Some(place) = place(&measurement.collective, step.ranks, measurement.bytes) {
                     let key = (*step, place, measurement.contestant.clone());
                     self.measurements.insert(key, measurement.clone());
                 }
             }
-            Event::Said(Line::Fault(Fault { collective, bytes, contestant, cause: Cause::Late, .. })) => {
+            Event::Said(OutputLine::Fault(Fault {
+                collective,
+                bytes,
+                contestant,
+                cause: Cause::Late,
+                ..
+            })) => {
                 if let Some(place) = place(collective, step.ranks, *bytes) {
                     *self.late.entry((*step, place, contestant.clone())).or_default() += 1;
                 }
             }
-            Event::Said(Line::Fault(Fault { collective, bytes, contestant, message, .. })) => {
+            Event::Said(OutputLine::Fault(Fault { collective, bytes, contestant, message, .. })) => {
                 self.exclude(*step, collective, *bytes, (contestant, message, false));
             }
             Event::Concluded(Conclusion::Excluded { collective, bytes, contestant, reason }) => {
                 self.exclude(*step, collective, *bytes, (contestant, reason, true));
             }
-            Event::Said(Line::Trying(_) | Line::Hung(_)) => {}
+            Event::Said(OutputLine::Trying(_) | OutputLine::Hung(_)) => {}
         }
     }
 

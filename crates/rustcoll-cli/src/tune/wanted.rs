@@ -7,7 +7,7 @@ use crate::profiles::{self, Named};
 use measurements::{Operation, Series};
 use rustcoll::algorithms::{Collective, Cut};
 use rustcoll::report::profile::{Profile, Row};
-use rustcoll::report::{Form, Kind};
+use rustcoll::report::{CallKind, Form};
 use rustcoll::selection::Measure;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -141,7 +141,7 @@ impl Application {
 }
 
 /// Whether the measuring program can make such calls.
-fn can_be_measured(kind: &Kind) -> bool {
+fn can_be_measured(kind: &CallKind) -> bool {
     let is_plain = kind.form == Form::Blocking && kind.remote == 0 && kind.size > 1;
     is_plain
         && kind.collective.cut() != Cut::Edges
@@ -149,8 +149,8 @@ fn can_be_measured(kind: &Kind) -> bool {
 }
 
 /// Returns the cell that stands for the calls of a row.
-fn key(kind: &Kind, row: &Row) -> CellKey {
-    let Kind { collective, size, .. } = *kind;
+fn key(kind: &CallKind, row: &Row) -> CellKey {
+    let CallKind { collective, size, .. } = *kind;
     let bytes = row.bytes_of_a_call();
     // A rank sends a block to each rank, and a cell has the bytes of one block.
     let bytes = if Measure::of(collective) == Measure::Nothing { bytes / size } else { bytes };

@@ -7,7 +7,7 @@ use super::VERSION;
 use std::ops::Range;
 
 /// A message size, and the algorithm and its options from this size on.
-pub struct Message {
+pub struct MessageSize {
     pub place: Range<usize>,
     pub size: Number,
     pub algorithm: Number,
@@ -19,7 +19,7 @@ pub struct Message {
 /// A communicator size and its messages.
 pub struct Communicator {
     pub size: Number,
-    pub messages: Vec<Message>,
+    pub messages: Vec<MessageSize>,
 }
 
 /// A file that is being read.
@@ -99,9 +99,9 @@ impl<'reader> Numbers<'reader> {
         Some(communicators)
     }
 
-    fn messages(&mut self) -> Option<Vec<Message>> {
+    fn messages(&mut self) -> Option<Vec<MessageSize>> {
         let count = self.number("the number of message sizes")?;
-        let mut messages: Vec<Message> = Vec::new();
+        let mut messages: Vec<MessageSize> = Vec::new();
         for _ in 0..count.value {
             let message = self.message()?;
             let (size, place) = (message.size.value, message.size.place.clone());
@@ -124,14 +124,14 @@ impl<'reader> Numbers<'reader> {
         Some(messages)
     }
 
-    fn message(&mut self) -> Option<Message> {
+    fn message(&mut self) -> Option<MessageSize> {
         let size = self.number("a message size")?;
         let algorithm = self.number("an algorithm")?;
         let fan = self.number("a fan-out")?;
         let segment = self.number("a segment size")?;
         let requests = if self.is_another_in_line(&segment.place) { self.fifth(&size)? } else { None };
         let end = requests.as_ref().unwrap_or(&segment).place.end;
-        Some(Message { place: size.place.start..end, size, algorithm, fan, segment, requests })
+        Some(MessageSize { place: size.place.start..end, size, algorithm, fan, segment, requests })
     }
 
     /// Whether the next token is in the same line as the end of this place.

@@ -25,7 +25,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use measurements::{Job, Line};
+use measurements::{Job, OutputLine};
 use mpi_programs::command_line::{parse, refuse};
 use mpi_programs::component;
 use mpi_programs::environment::{self, Environment};
@@ -68,12 +68,12 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         return Ok(refuse(&world, format!("measure: {reason}")));
     }
     let mut all_right = true;
-    let mut tell = |line: &Line| {
-        all_right &= !matches!(line, Line::Fault(_));
+    let mut tell = |line: &OutputLine| {
+        all_right &= !matches!(line, OutputLine::Fault(_));
         if world.rank() == 0 { print(line) } else { Ok(()) }
     };
     let hosts = Hosts::of(&control)?;
-    tell(&Line::Job(Job {
+    tell(&OutputLine::Job(Job {
         ranks: world.size(),
         nodes: hosts.number,
         ranks_per_node: hosts.most_ranks,
@@ -93,7 +93,7 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn print(line: &Line) -> io::Result<()> {
+fn print(line: &OutputLine) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "{}", line.to_json())?;
     output.flush()

@@ -3,7 +3,9 @@
 use std::io;
 use std::time::Duration;
 
-use measurements::{Cause, Contestant, Fault, Heat, Line, Measurement, Reference, Series, Shape, Trial};
+use measurements::{
+    Cause, Contestant, Fault, Heat, Measurement, OutputLine, Reference, Series, Shape, Trial,
+};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
 use mpi_programs::shares;
@@ -84,7 +86,7 @@ impl<'job> Race<'job> {
     /// Measures all cells, and passes on every line as soon as it is known.
     pub fn run(
         &self,
-        tell: &mut impl FnMut(&Line) -> io::Result<()>,
+        tell: &mut impl FnMut(&OutputLine) -> io::Result<()>,
     ) -> Result<(), Box<dyn std::error::Error>> {
         let repetitions = match self.setting.options.estimate {
             true => self.estimate(tell)?,
@@ -114,7 +116,7 @@ impl<'job> Race<'job> {
     /// Returns how often contestants call. Measures the shortest calls until their time is precise enough.
     fn estimate(
         &self,
-        tell: &mut impl FnMut(&Line) -> io::Result<()>,
+        tell: &mut impl FnMut(&OutputLine) -> io::Result<()>,
     ) -> Result<Repetitions, Box<dyn std::error::Error>> {
         let options = self.setting.options;
         let mut cell = self.cell(self.shortest())?;
@@ -130,7 +132,7 @@ impl<'job> Race<'job> {
         let all: f64 = seconds.iter().sum();
         let nanoseconds = nanoseconds(&seconds);
         let collective = self.series.name();
-        tell(&Line::Reference(Reference { collective, seconds: all, nanoseconds }))?;
+        tell(&OutputLine::Reference(Reference { collective, seconds: all, nanoseconds }))?;
         Ok(Repetitions::within(all.max(options.reference.unwrap_or(0.0)), options))
     }
 
@@ -160,8 +162,8 @@ impl<'job> Race<'job> {
     fn copied(&self, bytes: usize) -> usize {
         let is_copied = self.racers.iter().any(|racer| racer.contestant.is_copy());
         let called = (self.collective(), self.series.operation.shape);
-        let (place, graph) = (self.model().place(), &self.model().topology().graph);
-        if is_copied { shares::received(called, place, graph, bytes) } else { 0 }
+        let (membership, graph) = (self.model().membership(), &self.model().topology().graph);
+        if is_copied { shares::received(called, membership, graph, bytes) } else { 0 }
     }
 
     fn time(
@@ -178,10 +180,10 @@ impl<'job> Race<'job> {
         &self,
         racer: &Racer,
         cell: &mut Cell,
-        tell: &mut impl FnMut(&Line) -> io::Result<()>,
+        tell: &mut impl FnMut(&OutputLine) -> io::Result<()>,
     ) -> Result<Option<String>, Box<dyn std::error::Error>> {
         let trial = self.trial(racer, cell.bytes);
-        tell(&Line::Trying(trial.clone()))?;
+        tell(&OutputLine::Trying(trial.clone()))?;
         let watchdog = self.setting.timer.watchdog();
         watchdog.watch_over(|| trial);
         watchdog.call_begins_in(Duration::ZERO);
@@ -266,18 +268,23 @@ impl<'job> Race<'job> {
         Trial { collective, bytes, contestant }
     }
 
-    fn fault(&self, racer: &Racer, bytes: usize, (cause, message): Refusal) -> Line {
+    fn fault(&self, racer: &Racer, bytes: usize, (cause, message): Refusal) -> OutputLine {
         let Trial { collective, bytes, contestant } = self.trial(racer, bytes);
-        Line::Fault(Fault { collective, bytes, contestant, message, cause })
+        OutputLine::Fault(Fault { collective, bytes, contestant, message, cause })
     }
 
-    fn measurement(&self, Entrant { racer, ran, computing }: &Entrant, bytes: usize, times: Times) -> Line {
+    fn measurement(
+        &self,
+        Entrant { racer, ran, computing }: &Entrant,
+        bytes: usize,
+        times: Times,
+    ) -> OutputLine {
         let has_computed = !computing.time.is_zero();
         if times.seconds.is_empty() || has_computed != self.series.operation.overlaps {
             return self.fault(racer, bytes, (Cause::Late, "in every repetition a rank was late".into()));
         }
         let Trial { collective, bytes, contestant } = self.trial(racer, bytes);
-        Line::Measurement(Measurement {
+        OutputLine::Measurement(Measurement {
             collective,
             ranks: self.setting.control.size(),
             bytes,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use measurements::{Line, Trial};
+use measurements::{OutputLine, Trial};
 use mpi_programs::environment;
 
 use crate::print;
@@ -76,7 +76,7 @@ impl Watched {
         let trial = self.trial.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(trial) = trial {
             // The job ends even if nobody reads this line any more.
-            let _ = print(&Line::Hung(trial));
+            let _ = print(&OutputLine::Hung(trial));
         }
         environment::kill();
     }

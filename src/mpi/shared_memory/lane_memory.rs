@@ -18,7 +18,7 @@ use std::sync::atomic::{
 };
 
 /// A lane of the memory of a communicator's ranks that share this rank's node.
-pub struct Segment {
+pub struct LaneMemory {
     geometry: Geometry,
     rank: usize,
     /// The process of each rank; 0 for ranks on other nodes.
@@ -37,14 +37,14 @@ pub struct Segment {
 /// Where the current plan's slots and flags are, in bytes from the start of each rank's part of the lane.
 #[derive(Clone, Copy, Default)]
 struct Offsets {
-    /// The index in [`Segment::turns`].
+    /// The index in [`LaneMemory::turns`].
     kind: usize,
     slots: usize,
     slot_stride: usize,
     flags: usize,
 }
 
-impl Segment {
+impl LaneMemory {
     /// A lane that nothing has used yet. `starts`: where each rank's part begins; `None` for ranks on other nodes.
     pub fn new(
         geometry: Geometry,
@@ -53,11 +53,11 @@ impl Segment {
         rank: usize,
         processes: Arc<[u32]>,
         patience: Patience,
-    ) -> Segment {
+    ) -> LaneMemory {
         let base = mapping.base();
         let bases =
             starts.iter().map(|start| start.map_or(ptr::null_mut(), |start| base.wrapping_add(start)));
-        Segment {
+        LaneMemory {
             geometry,
             rank,
             processes,
@@ -191,7 +191,7 @@ impl Segment {
         self.flag(rank as usize, slot).load(Acquire) >= self.turns[self.offsets.kind].flag_value(times)
     }
 
-    /// Waits until [`Segment::is_notified`] holds.
+    /// Waits until [`LaneMemory::is_notified`] holds.
     #[inline]
     pub fn await_notification(&self, rank: u32, slot: u32, times: u32) -> Result<(), Error> {
         let value = self.turns[self.offsets.kind].flag_value(times);
@@ -202,13 +202,13 @@ impl Segment {
     /// Whether this rank may write its slots in this stripe. Acquire: the peers' reads in stripes that they
     /// ended are done.
     pub fn are_slots_free(&mut self) -> bool {
-        let Segment { tenant, turns, offsets, .. } = self;
+        let LaneMemory { tenant, turns, offsets, .. } = self;
         let place_of_ended = ended(offsets.kind);
         let by_peers = tenant.peers.iter().map(|&peer| tenant.ended_by(peer, place_of_ended));
         turns[offsets.kind].may_write(|| by_peers.min().unwrap_or(u64::MAX))
     }
 
-    /// Waits until [`Segment::are_slots_free`] holds.
+    /// Waits until [`LaneMemory::are_slots_free`] holds.
     #[inline]
     pub fn await_free_slots(&mut self) -> Result<(), Error> {
         let patience = self.patience;
