@@ -103,7 +103,7 @@ impl Builder {
     }
 
     /// Returns the rounds as a loop, if they form one.
-    fn loop_over(&self, rounds: &Range<usize>, round: &impl Fn(&mut Builder, usize)) -> Option<Rounds> {
+    fn loop_over(&self, rounds: &Range<usize>, round: &dyn Fn(&mut Builder, usize)) -> Option<Rounds> {
         if rounds.len() < SHORTEST_LOOP {
             return None;
         }
@@ -131,7 +131,7 @@ impl Builder {
             written(posts, outstanding, rounds.start + time as usize).schedule.steps
         };
         let times = rounds.len() as u32;
-        let moves = loop_of(times, self.schedule.moduli(), Look::Sometimes, at)?;
+        let moves = loop_of(times, self.schedule.moduli(), Look::Sometimes, &at)?;
         let (posts, outstanding) = before(times);
         Some(Rounds { first: one.schedule.steps, moves, posts, outstanding })
     }

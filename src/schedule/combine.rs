@@ -21,7 +21,7 @@ impl Schedule {
             "different problems"
         );
         let (shift, first_slot, first_step) = (self.posts() as u32, self.slots, self.steps.len());
-        let next = next.map_slots(Look::Sometimes, |slot| first_slot + slot);
+        let next = next.map_slots(Look::Sometimes, &|slot| first_slot + slot);
         self.slots += next.slots;
         self.repeats.extend(next.repeats.into_iter().map(|repeat| {
             let steps = repeat.steps.start + first_step..repeat.steps.end + first_step;
@@ -41,14 +41,14 @@ impl Schedule {
     /// Returns the program of a subgroup's rank as a program in a group of `size` ranks. `member(i)` is the
     /// rank in the group of the subgroup's rank `i`.
     pub fn embed(self, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
-        self.embed_looking(Look::Always, size, member)
+        self.embed_looking(Look::Always, size, &member)
     }
 
-    fn embed_looking(mut self, look: Look, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
+    fn embed_looking(mut self, look: Look, size: usize, member: &dyn Fn(usize) -> usize) -> Schedule {
         let renamed = |rank: u32| member(rank as usize) as u32;
         self.rank = member(self.rank);
         let moduli = Moduli { size: size as u32, ..self.moduli() };
-        let embedded = self.map_steps(moduli, look, |mut step| {
+        let embedded = self.map_steps(moduli, look, &|mut step| {
             if let Step::Send { peer: rank, .. }
             | Step::Receive { peer: rank, .. }
             | Step::Await { rank, .. } = &mut step
@@ -59,7 +59,7 @@ impl Schedule {
         });
         let embedded = Schedule { size, ..embedded };
         let moduli = embedded.moduli();
-        embedded.map_runs_of(moduli, look, |run| match run.buffer {
+        embedded.map_runs_of(moduli, look, &|run| match run.buffer {
             Buffer::Shared(rank) => run.in_buffer(Buffer::Shared(renamed(rank))),
             Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
         })
@@ -69,20 +69,20 @@ impl Schedule {
     /// then serve every root.
     pub fn relabel(self, root: usize) -> Schedule {
         let size = self.size;
-        self.embed_looking(Look::Sometimes, size, |rank| (rank + root) % size)
+        self.embed_looking(Look::Sometimes, size, &|rank| (rank + root) % size)
     }
 
     /// Returns the program over other buffers or blocks. `map` maps whole runs; adjacent results are merged.
     pub fn map_runs(self, map: impl Fn(Run) -> Run) -> Schedule {
         let moduli = self.moduli();
-        self.map_runs_of(moduli, Look::Sometimes, map)
+        self.map_runs_of(moduli, Look::Sometimes, &map)
     }
 
-    fn map_runs_of(self, moduli: Moduli, look: Look, map: impl Fn(Run) -> Run) -> Schedule {
-        self.map_steps(moduli, look, |mut step| {
+    fn map_runs_of(self, moduli: Moduli, look: Look, map: &dyn Fn(Run) -> Run) -> Schedule {
+        self.map_steps(moduli, look, &|mut step| {
             match &mut step {
                 Step::Send { message, .. } | Step::Receive { message, .. } => {
-                    *message = message.runs().map(&map).collect::<Message>();
+                    *message = message.runs().map(map).collect::<Message>();
                 }
                 Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => {}
                 Step::Copy { source, target } => (*source, *target) = (map(*source), map(*target)),
@@ -95,18 +95,18 @@ impl Schedule {
     }
 
     /// Returns the program over other slots: slot `i` becomes slot `name(i)`.
-    fn map_slots(self, look: Look, name: impl Fn(usize) -> usize) -> Schedule {
+    fn map_slots(self, look: Look, name: &dyn Fn(usize) -> usize) -> Schedule {
         if self.slots == 0 {
             return self;
         }
         let moduli = self.moduli();
-        let renamed = self.map_steps(moduli, look, |mut step| {
+        let renamed = self.map_steps(moduli, look, &|mut step| {
             if let Step::Notify { slot } | Step::Await { slot, .. } = &mut step {
                 *slot = name(*slot as usize) as u32;
             }
             step
         });
-        renamed.map_runs_of(moduli, look, |run| match run.buffer {
+        renamed.map_runs_of(moduli, look, &|run| match run.buffer {
             Buffer::Shared(_) => run.buffer.blocks(name(run.indices().start)..name(run.indices().end)),
             Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
         })
@@ -121,7 +121,7 @@ impl Schedule {
             buffer => buffer.blocks(start(run.indices().start)..start(run.indices().end)),
         };
         let moduli = Moduli { blocks: blocks as u32, ..self.moduli() };
-        let finer = Schedule { blocks, ..self.map_runs_of(moduli, Look::Always, refined) }
+        let finer = Schedule { blocks, ..self.map_runs_of(moduli, Look::Always, &refined) }
             .map_slots(Look::Always, &start);
         Schedule { slots, ..finer }
     }
@@ -132,7 +132,7 @@ impl Schedule {
         let (blocks, by) = (self.blocks, root as u32);
         let modulus = blocks as u32;
         // Stops at the end of a vector, before or after renaming.
-        self.move_blocks(blocks, |run| {
+        self.move_blocks(blocks, &|run| {
             let (copy, from) = (run.first / modulus, run.first % modulus);
             let to = (from + by) % modulus;
             Run { first: copy * modulus + to, count: run.count.min(modulus - from.max(to)), ..run }
@@ -143,7 +143,7 @@ impl Schedule {
     /// Scratch blocks stay within their copy of a vector.
     pub fn rename_blocks(self, blocks: usize, name: impl Fn(usize) -> usize) -> Schedule {
         let before = self.blocks;
-        self.move_blocks(blocks, |run| {
+        self.move_blocks(blocks, &|run| {
             let block = run.first as usize;
             run.buffer.block(block / before * blocks + name(block % before))
         })
@@ -153,7 +153,7 @@ impl Schedule {
     pub fn shift_blocks(self, blocks: usize, first: usize) -> Schedule {
         let before = self.blocks as u32;
         // Stops at the end of a vector.
-        self.move_blocks(blocks, |run| {
+        self.move_blocks(blocks, &|run| {
             let (copy, from) = (run.first / before, run.first % before);
             Run {
                 first: copy * blocks as u32 + first as u32 + from,
@@ -165,7 +165,7 @@ impl Schedule {
 
     /// Returns the program over buffers of `blocks` blocks. `map` returns where the first blocks of a run go:
     /// as many as stay together, at least one.
-    fn move_blocks(self, blocks: usize, map: impl Fn(Run) -> Run) -> Schedule {
+    fn move_blocks(self, blocks: usize, map: &dyn Fn(Run) -> Run) -> Schedule {
         let map = |run: Run| if matches!(run.buffer, Buffer::Shared(_)) { run } else { map(run) };
         let straight = self.unrolled();
         let steps = straight.steps.into_iter().flat_map(|step| map_blocks(step, &map)).collect();
@@ -175,7 +175,7 @@ impl Schedule {
 
 /// Returns the steps that do the same to moved blocks; several, where the blocks of a copy or reduction
 /// separate.
-fn map_blocks(step: Step, map: &impl Fn(Run) -> Run) -> Vec<Step> {
+fn map_blocks(step: Step, map: &dyn Fn(Run) -> Run) -> Vec<Step> {
     let mapped = |message: Message| {
         let runs = message.runs().flat_map(|run| map_together([run], map));
         runs.map(|[run]| run).collect::<Message>()
@@ -196,7 +196,7 @@ fn map_blocks(step: Step, map: &impl Fn(Run) -> Run) -> Vec<Step> {
 }
 
 /// Maps the blocks of equally long runs, and cuts all runs where the blocks of one separate.
-fn map_together<const N: usize>(mut runs: [Run; N], map: &impl Fn(Run) -> Run) -> Vec<[Run; N]> {
+fn map_together<const N: usize>(mut runs: [Run; N], map: &dyn Fn(Run) -> Run) -> Vec<[Run; N]> {
     let mut pieces: Vec<[Run; N]> = Vec::new();
     while runs[0].count > 0 {
         let mapped = runs.map(map);

@@ -138,10 +138,10 @@ impl Schedule {
 
     /// Returns the program with each step mapped, for these numbers of ranks and blocks. Loops remain if the
     /// mapped steps of all loops move evenly; otherwise all loops are unrolled.
-    pub(super) fn map_steps(self, moduli: Moduli, look: Look, map: impl Fn(Step) -> Step) -> Schedule {
+    pub(super) fn map_steps(self, moduli: Moduli, look: Look, map: &dyn Fn(Step) -> Step) -> Schedule {
         let moves = |repeat: &Repeat| {
-            let at = |time| self.steps_at(repeat, time).map(&map).collect::<Vec<Step>>();
-            loop_of(repeat.times, moduli, look, at).map(|moves| Repeat { moves, ..repeat.clone() })
+            let at = |time| self.steps_at(repeat, time).map(map).collect();
+            loop_of(repeat.times, moduli, look, &at).map(|moves| Repeat { moves, ..repeat.clone() })
         };
         match self.repeats.iter().map(moves).collect::<Option<Vec<Repeat>>>() {
             Some(repeats) => {
@@ -168,9 +168,9 @@ pub(super) fn loop_of(
     times: u32,
     moduli: Moduli,
     look: Look,
-    at: impl Fn(u32) -> Vec<Step>,
+    at: &dyn Fn(u32) -> Vec<Step>,
 ) -> Option<Vec<Move>> {
-    let [first, second] = [0, 1].map(&at);
+    let [first, second] = [0, 1].map(at);
     if first.len() != second.len() {
         return None;
     }
