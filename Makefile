@@ -208,10 +208,11 @@ programs: bindings
 demo: all programs
 	scripts/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path "$(CURDIR)/$(BUILD):$(OPENMPI_PLUGIN_DIR)"
 
-# With the component's C files the unit tests include those of src/mpi. What make has built in the release profile is not built again:
+# With the component's C files the unit tests include those of src/mpi. They are compiled while the component is optimised as a whole, on one
+# processor. What make has built in the release profile is not built again:
 # crates of one command ask for each other's features, so those that ask for others have a command of their own.
 .PHONY: check
-check: all programs
+check: $(COMPONENT) unit-tests all programs
 	@scripts/prerequisites --lab
 	$(CARGO) test --no-fail-fast --features component --lib
 	$(CARGO) test --no-fail-fast --release --test '*'
@@ -221,6 +222,10 @@ check: all programs
 	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p mpi-programs --all-targets
 	$(LAB_TESTS)
 	@echo "All tests passed."
+
+.PHONY: unit-tests
+unit-tests: prerequisites
+	$(CARGO) test --no-run --features component --lib
 
 # Everything that exists, each part with its time.
 .PHONY: check-all
@@ -308,6 +313,7 @@ check-long: all programs
 	$(CARGO) test --release -- --ignored
 	$(CARGO) test --no-fail-fast --test '*'
 	$(CARGO) test --release -p slot-model
+	$(CARGO) test --release -p simulated-jobs -p expected-results -- --ignored
 	$(CARGO) test --release -p rustcoll-cli -- --ignored --test-threads=1
 	$(CARGO) test --release -p mpi-programs --no-fail-fast -- --ignored
 

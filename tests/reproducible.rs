@@ -66,10 +66,14 @@ fn reducing(reproducible: bool) -> impl Iterator<Item = &'static Algorithm> {
 }
 
 #[test]
-fn reproducible_algorithms_agree() {
-    for size in 1..=64 {
-        Agreed::on(size);
-    }
+fn reproducible_algorithms_agree_on_up_to_40_ranks() {
+    (1..=40).for_each(|size| drop(Agreed::on(size)));
+}
+
+#[test]
+#[ignore = "takes a quarter of a minute"]
+fn reproducible_algorithms_agree_on_up_to_64_ranks() {
+    (41..=64).for_each(|size| drop(Agreed::on(size)));
 }
 
 #[test]

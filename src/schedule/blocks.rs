@@ -265,9 +265,13 @@ impl Joined {
     }
 
     fn message(mut self) -> Message {
-        let last = self.last.take();
-        last.into_iter().for_each(|last| self.push_whole(last));
-        Message(self.strided.into_boxed_slice())
+        match self.last.take() {
+            Some(only) if self.strided.is_empty() => Message::from(only),
+            last => {
+                last.into_iter().for_each(|last| self.push_whole(last));
+                Message(self.strided.into_boxed_slice())
+            }
+        }
     }
 }
 

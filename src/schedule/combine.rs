@@ -68,8 +68,10 @@ impl Schedule {
     /// Returns the program with renamed ranks: rank `i` becomes `(i + root) % size`. A program for root 0 can
     /// then serve every root.
     pub fn relabel(self, root: usize) -> Schedule {
-        let size = self.size;
-        self.embed_looking(Look::Sometimes, size, &|rank| (rank + root) % size)
+        match (root, self.size) {
+            (0, _) => self,
+            (_, size) => self.embed_looking(Look::Sometimes, size, &|rank| (rank + root) % size),
+        }
     }
 
     /// Returns the program over other buffers or blocks. `map` maps whole runs; adjacent results are merged.

@@ -10,11 +10,21 @@ fn simulated_jobs(seeds: &str, log: &str) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-#[test]
-fn ten_thousand_histories() {
-    let (is_right, shown) = simulated_jobs("0..10000", "off");
+fn assert_right(seeds: std::ops::Range<u32>) {
+    let (is_right, shown) = simulated_jobs(&format!("{}..{}", seeds.start, seeds.end), "off");
     assert!(is_right, "{shown}");
-    assert!(shown.starts_with("10000 histories"), "{shown}");
+    assert!(shown.starts_with(&format!("{} histories", seeds.len())), "{shown}");
+}
+
+#[test]
+fn five_thousand_histories() {
+    assert_right(0..5_000);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn fifteen_thousand_more_histories() {
+    assert_right(5_000..20_000);
 }
 
 #[test]
