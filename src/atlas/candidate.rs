@@ -1,6 +1,6 @@
 //! Candidates of an atlas: algorithms with parameters.
 
-use crate::algorithms::{Algorithm, Collective, Graph, Parameter, Problem};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
 use crate::cost::Machine;
 use crate::cost::simulation::{Simulation, SimulationError};
 use crate::selection::{Choice, Parameters};
@@ -65,12 +65,12 @@ impl Candidate {
 
     /// Returns the problem that the candidate solves, with root 0.
     pub fn problem(&self, size: usize, bytes: usize) -> Problem {
-        self.problem_among(Graph::default(), size, bytes)
+        self.problem_on(&Problem::new(size), bytes)
     }
 
-    /// Returns the problem that the candidate solves among these neighbours, with root 0.
-    pub fn problem_among(&self, graph: Graph, size: usize, bytes: usize) -> Problem {
-        self.parameters.applied(self.algorithm, bytes, Problem { graph, ..Problem::new(size) })
+    /// Returns the problem that the candidate solves on these ranks, with their nodes and neighbours.
+    pub fn problem_on(&self, on: &Problem, bytes: usize) -> Problem {
+        self.parameters.applied(self.algorithm, bytes, on.clone())
     }
 
     /// Returns the simulation that predicts the candidate's cost on a machine, for such a problem.

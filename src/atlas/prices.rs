@@ -1,7 +1,7 @@
 //! Prices candidates for one number of ranks and bytes.
 
 use super::Candidate;
-use crate::algorithms::Graph;
+use crate::algorithms::Problem;
 use crate::cost::simulation::SimulationError;
 use crate::cost::{Machine, Prediction};
 use crate::parallel;
@@ -16,13 +16,13 @@ pub struct Price {
     pub prediction: Result<Prediction, SimulationError>,
 }
 
-/// Returns the prices of candidates, the cheapest first and those without a price last. `graph` has the
-/// neighbours of neighbourhood collectives. Uses all processors, and calls `observe` with the fraction of the
-/// work that is done.
+/// Returns the prices of candidates, the cheapest first and those without a price last. `on` has the ranks, where
+/// it matters also their neighbours, and their nodes if they are not where the machine places them. Uses all
+/// processors, and calls `observe` with the fraction of the work that is done.
 pub fn prices(
     candidates: &[Candidate],
     machine: &Machine,
-    (size, graph): (usize, &Graph),
+    on: &Problem,
     bytes: usize,
     observe: impl Fn(f64) + Sync,
 ) -> Result<Vec<Price>, SimulationError> {
@@ -30,7 +30,7 @@ pub fn prices(
     let done = AtomicUsize::new(0);
     let numbered: Vec<(usize, &Candidate)> = candidates.iter().enumerate().collect();
     parallel::for_each(&numbered, |&(number, &candidate)| {
-        let problem = candidate.problem_among(graph.clone(), size, bytes);
+        let problem = candidate.problem_on(on, bytes);
         let simulated = candidate.simulation(&problem, machine);
         let prediction = match simulated.and_then(|mut simulation| simulation.predict(bytes)) {
             Err(error @ (SimulationError::DoesNotServe(_) | SimulationError::TooManyPosts { .. })) => {
@@ -71,7 +71,7 @@ mod tests {
         let machine =
             Machine { ranks_per_node: 7, shared: Some(shared), ..Machine::hockney(1e-5, 1e-9, 0.0) };
         let candidates = Candidate::all(Collective::Allgather, Sweep::Parameters);
-        let prices = prices(&candidates, &machine, (7, &Graph::default()), 1000, |_| {}).unwrap();
+        let prices = prices(&candidates, &machine, &Problem::new(7), 1000, |_| {}).unwrap();
         assert_eq!(prices.len(), candidates.len());
         assert!(prices.is_sorted_by(|one, other| one.time() <= other.time()));
         let last = prices.last().unwrap();

@@ -13,8 +13,8 @@ pub use bench::{
 pub use guide::GuideOptions;
 pub use guidelines::GuidelinesOptions;
 pub use pricing::{
-    AdviseOptions, AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions,
-    SynthesizeOptions, TableFormat, ValidateOptions,
+    AdviseOptions, AtlasOptions, DeriveOptions, FitOptions, MOST_RANKS_TO_SYNTHESIZE, MachineOption,
+    PredictOptions, RegretOptions, SynthesizeOptions, TableFormat, ValidateOptions,
 };
 
 pub use tune::TuneOptions;

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::rules::{choice, in_order};
 use crate::table;
 use rustcoll::algorithms::description::Description;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Graph, Parameter};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Graph, Parameter, Problem};
 use rustcoll::atlas::{Candidate, Price, prices};
 use rustcoll::cost::simulation::SimulationError;
 use rustcoll::cost::{Machine, Prediction};
@@ -45,7 +45,8 @@ pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome,
         candidates.push(Candidate { collective, algorithm, parameters });
     }
     let progress = Progress::new(collective.name());
-    let prices = prices(&candidates, &machine, (options.ranks, &graph), bytes, |part| progress.show(part))
+    let on = Problem { graph, ..Problem::new(options.ranks) };
+    let prices = prices(&candidates, &machine, &on, bytes, |part| progress.show(part))
         .map_err(|error| Failure::Input(error.to_string()))?;
     drop(progress);
     let rows = Row::of(&prices, chosen);

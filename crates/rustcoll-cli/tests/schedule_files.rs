@@ -44,7 +44,7 @@ fn the_pages_do_as_they_say() {
             _ => panic!("nobody knows what to do with {kind}"),
         }
     }
-    assert_eq!(commands, 17);
+    assert_eq!(commands, 18);
 }
 
 #[test]
@@ -157,4 +157,16 @@ fn only_proved_algorithms_are_used() {
         other_size,
         "rustcoll: bcast mine cannot serve this: its file has no programs for so many ranks\n"
     );
+}
+
+#[test]
+fn nodes_with_too_few_or_too_many_ranks_are_refused() {
+    let folder = folder("synthesize-nodes");
+    for (nodes, ranks) in [("1", "1 rank"), ("20,20", "40 ranks")] {
+        let command = format!(
+            "rustcoll synthesize allgather --nodes {nodes} --bytes 8 --machine hockney:1e-6,1e-9,0 -o x.sched; echo $?"
+        );
+        let expected = format!("2\nrustcoll: --nodes: these are {ranks} in all; expected 2 to 32\n");
+        assert_eq!(printed(&command, &folder), expected);
+    }
 }

@@ -1,5 +1,6 @@
 //! The properties of a machine that decide, in a timetable, when a message arrives.
 
+use rustcoll::algorithms::Nodes;
 use rustcoll::cost::{Link, Machine, Port};
 
 /// The nodes of the ranks, and the time that a block takes between two ranks.
@@ -22,17 +23,17 @@ pub struct Way {
 }
 
 impl Network {
-    /// The network of `ranks` ranks that send blocks of `bytes` bytes.
-    pub fn new(machine: &Machine, ranks: usize, bytes: usize) -> Network {
+    /// The network of ranks on these nodes that send blocks of `bytes` bytes.
+    pub fn new(machine: &Machine, nodes: &Nodes, bytes: usize) -> Network {
+        let ranks = nodes.len();
         let machine = machine.of_job(ranks);
-        let nodes = machine.nodes(ranks);
         let way = |link: &Link| Way {
             latency: link.latency + 2.0 * link.overhead,
             block: bytes as f64 * link.byte_time.at((ranks * bytes) as f64),
             shares_port: link.port == Port::Node,
         };
         Network {
-            nodes: (0..ranks).map(|rank| nodes.of(rank) as usize).collect(),
+            nodes: nodes.iter().map(|node| node as usize).collect(),
             within: way(&machine.within),
             between: way(&machine.between),
         }

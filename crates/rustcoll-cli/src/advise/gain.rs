@@ -6,7 +6,7 @@ use crate::command_line::AdviseOptions;
 use crate::failure::Failure;
 use crate::machine::{USUAL, named_or_usual, title};
 use crate::predict::call_on;
-use rustcoll::algorithms::{Cut, Graph};
+use rustcoll::algorithms::{Cut, Problem};
 use rustcoll::atlas::{Candidate, Price, Sweep, prices};
 use rustcoll::cost::Machine;
 use rustcoll::report::CallKind;
@@ -137,8 +137,8 @@ impl Setting {
 
     /// Returns the predictions of some candidates for a call on `size` ranks, the fastest first.
     fn prices(&self, candidates: &[Candidate], calls: &Calls, size: usize) -> Result<Vec<Price>, Failure> {
-        let on = (size, &Graph::default());
-        let found = prices(candidates, &self.described, on, calls.row.bytes_of_a_call(), |_| {});
+        let on = Problem::new(size);
+        let found = prices(candidates, &self.described, &on, calls.row.bytes_of_a_call(), |_| {});
         found.map_err(|error| Failure::Input(error.to_string()))
     }
 }

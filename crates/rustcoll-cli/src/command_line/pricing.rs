@@ -19,7 +19,7 @@ pub struct MachineOption {
 }
 
 /// The most ranks for which an algorithm is searched: a timetable takes time in proportion to their number to the fifth.
-const MOST_RANKS_TO_SYNTHESIZE: i64 = 32;
+pub const MOST_RANKS_TO_SYNTHESIZE: usize = 32;
 
 /// Of `rustcoll predict`.
 #[derive(Args, Debug)]
@@ -73,8 +73,12 @@ pub struct SynthesizeOptions {
     #[arg(value_parser = ["allgather"])]
     pub collective: String,
     /// The number of ranks
-    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=MOST_RANKS_TO_SYNTHESIZE))]
-    pub ranks: u32,
+    #[arg(long, required_unless_present = "nodes", value_parser = clap::value_parser!(u32).range(2..=MOST_RANKS_TO_SYNTHESIZE as i64))]
+    pub ranks: Option<u32>,
+    /// The number of ranks on each node instead, separated by commas: 4,1,1
+    #[arg(long, value_delimiter = ',', conflicts_with_all = ["ranks", "ranks_per_node"],
+          value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS_TO_SYNTHESIZE as i64))]
+    pub nodes: Vec<u32>,
     /// The bytes of each block. Units are B, KiB, MiB and GiB, or K, M and G
     #[arg(long, value_parser = bytes_to_price)]
     pub bytes: usize,
