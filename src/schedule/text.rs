@@ -243,7 +243,7 @@ impl Line<'_> {
             self.expect("slots")?;
             let kinds = [SlotKind::Together, SlotKind::Lent];
             let named = kinds.into_iter().find(|kind| kind.name().is_some_and(|name| self.accept(name)));
-            schedule.slot_kind = named.unwrap_or_default();
+            schedule.slot_kind = named.filter(|_| schedule.slots > 0).unwrap_or_default();
         }
         self.end(schedule)
     }

@@ -1,5 +1,5 @@
 import type { Decisions } from '../core/types/Decisions';
-import type { Piece } from '../core/types/Piece';
+import type { DecidedBytes } from '../core/types/DecidedBytes';
 import type { Column, Point, Span } from './scale';
 
 /** A rectangle of a map: neighbouring numbers of ranks, and bytes from the first to before the last. */
@@ -18,7 +18,7 @@ export interface Stretch {
 
 const logarithm = (bytes: number) => Math.log2(Math.max(bytes, 1));
 
-export function stretches(pieces: Piece[]): Stretch[] {
+export function stretches(pieces: DecidedBytes[]): Stretch[] {
   return pieces.map(({ bytes, region }, index) => ({
     region,
     first: bytes,

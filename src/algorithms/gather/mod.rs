@@ -5,3 +5,4 @@ pub mod bine;
 pub mod binomial;
 pub mod linear;
 pub mod shared;
+pub mod single_copy;

@@ -28,7 +28,7 @@ pub const GATHERV: Algorithm = Algorithm {
     ..ALGORITHM
 };
 
-fn schedule(problem: &Problem, rank: usize) -> Schedule {
+pub(super) fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;
     let mut program = Builder::new(rank, size, size).slots(1);
     if rank != root {

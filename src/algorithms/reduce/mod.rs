@@ -19,6 +19,7 @@ pub mod shared_leaders_pipelined;
 pub mod shared_multi_leaders;
 pub mod shared_multi_leaders_pipelined;
 pub mod shared_slices;
+pub mod single_copy;
 
 use super::Problem;
 use super::building_blocks::receive_in_scratch::receive_in_scratch;

@@ -3,7 +3,7 @@
 /**
  * A range of bytes in which one rule decides; it ends where the next one begins.
  */
-export type Piece = { 
+export type DecidedBytes = { 
 /**
  * Lower end of the range.
  */
