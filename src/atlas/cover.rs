@@ -1,11 +1,11 @@
-//! Covers an atlas with few boxes of ranks and bytes. In each box one candidate is nearly the fastest. Where
-//! boxes overlap, the first one counts, so a box may reach over points that earlier ones hold.
+//! Covers an atlas with few rectangles of ranks and bytes. In each rectangle one candidate is nearly the fastest. Where
+//! rectangles overlap, the first one counts, so a rectangle may reach over points that earlier ones hold.
 
 use super::{Atlas, Point};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Which numbers of ranks in its range a box holds.
+/// Which numbers of ranks in its range a rectangle holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SizeClass {
     Any,
@@ -23,7 +23,7 @@ pub struct Rectangle {
     pub bytes: Range<usize>,
     /// Position in [`Atlas::candidates`].
     pub candidate: usize,
-    /// How much slower than the fastest it is, as a fraction, at the worst point that this box decides.
+    /// How much slower than the fastest it is, as a fraction, at the worst point that this rectangle decides.
     pub regret: f64,
 }
 
@@ -39,10 +39,10 @@ impl SizeClass {
     }
 }
 
-/// Returns boxes that together hold all points. At none is the box's candidate slower than the fastest by
-/// more than `limit`, a fraction. Each box is the one that holds most of the points that no earlier box
+/// Returns rectangles that together hold all points. At none is the rectangle's candidate slower than the fastest by
+/// more than `limit`, a fraction. Each rectangle is the one that holds most of the points that no earlier rectangle
 /// holds.
-pub fn boxes(atlas: &Atlas, limit: f64) -> Vec<Rectangle> {
+pub fn rectangles(atlas: &Atlas, limit: f64) -> Vec<Rectangle> {
     let mut cover = Cover { atlas, limit, is_held: vec![false; atlas.ranks.len() * atlas.bytes.len()] };
     std::iter::from_fn(|| cover.next()).collect()
 }
@@ -50,20 +50,20 @@ pub fn boxes(atlas: &Atlas, limit: f64) -> Vec<Rectangle> {
 struct Cover<'atlas> {
     atlas: &'atlas Atlas,
     limit: f64,
-    /// Whether a box holds the point, by ranks and bytes.
+    /// Whether a rectangle holds the point, by ranks and bytes.
     is_held: Vec<bool>,
 }
 
-/// How a candidate fits a point that a box may hold.
+/// How a candidate fits a point that a rectangle may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// The point does not count: a box holds it, the kind excludes it, or the candidate cannot serve it.
+    /// The point does not count: a rectangle holds it, the kind excludes it, or the candidate cannot serve it.
     Indifferent,
     Good,
     Bad,
 }
 
-/// A box, and how many points it would hold that no other box holds.
+/// A rectangle, and how many points it would hold that no other rectangle holds.
 struct Found {
     points: usize,
     held: Rectangle,
@@ -82,14 +82,14 @@ impl Cover<'_> {
         Some(held)
     }
 
-    /// Returns the box of this candidate and kind that holds the most points, if any box holds one.
+    /// Returns the rectangle of this candidate and kind that holds the most points, if any rectangle holds one.
     fn largest(&self, kind: SizeClass, candidate: usize) -> Option<Found> {
         let sizes = self.atlas.ranks.len();
         let of_first = |first| self.largest_from(kind, candidate, first);
         (0..sizes).filter_map(of_first).reduce(better)
     }
 
-    /// As [`Cover::largest`], among the boxes whose ranks begin at position `first`.
+    /// As [`Cover::largest`], among the rectangles whose ranks begin at position `first`.
     fn largest_from(&self, kind: SizeClass, candidate: usize, first: usize) -> Option<Found> {
         // The number of good points on all ranks so far, by bytes; `None` where one is bad.
         let mut good: Vec<Option<usize>> = vec![Some(0); self.atlas.bytes.len()];
@@ -131,7 +131,7 @@ impl Cover<'_> {
         self.fit(held.kind, held.candidate, point) == Fit::Good
     }
 
-    /// Whether a box may end at this position of ranks: its last number of ranks must reach the candidate's
+    /// Whether a rectangle may end at this position of ranks: its last number of ranks must reach the candidate's
     /// radix, which a rule requires.
     fn allows(&self, candidate: usize, last: usize) -> bool {
         let most_ranks = self.atlas.most_ranks(last).unwrap_or(usize::MAX);
@@ -149,7 +149,7 @@ fn runs(good: &[Option<usize>]) -> impl Iterator<Item = (usize, Range<usize>)> {
     })
 }
 
-/// Returns the box that holds more points; of equals, the one with the simpler kind, then the larger one.
+/// Returns the rectangle that holds more points; of equals, the one with the simpler kind, then the larger one.
 fn better(one: Found, other: Found) -> Found {
     let merit = |found: &Found| {
         let Rectangle { kind, ranks, bytes, .. } = &found.held;

@@ -1,6 +1,6 @@
 //! Derives rules from an atlas.
 
-use super::cover::{Rectangle, SizeClass, boxes};
+use super::cover::{Rectangle, SizeClass, rectangles};
 use super::{Atlas, Candidate};
 use crate::algorithms::Parameter;
 use crate::selection::quantity;
@@ -65,7 +65,7 @@ fn rules(atlas: &Atlas, limit: f64) -> Vec<Derived> {
         ),
         regret: held.regret,
     };
-    boxes(atlas, limit).into_iter().map(rule).collect()
+    rectangles(atlas, limit).into_iter().map(rule).collect()
 }
 
 impl Atlas {

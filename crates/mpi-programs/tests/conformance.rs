@@ -39,11 +39,6 @@ fn alone_on_up_to_9_ranks() {
 }
 
 #[test]
-fn alone_on_13_and_16_ranks() {
-    indispensable(16, ALONE, &["--sizes", "13,16"]);
-}
-
-#[test]
 fn above_another_component_on_subgroups_of_5_ranks() {
     indispensable(5, ABOVE_BASIC, &["--seed", "2"]);
 }
