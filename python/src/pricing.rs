@@ -2,7 +2,7 @@
 
 use crate::Wrong;
 use pyo3::prelude::*;
-use rustcoll::algorithms::{Collective, Graph};
+use rustcoll::algorithms::{Collective, Problem};
 use rustcoll::atlas::{Candidate, Sweep, prices};
 use rustcoll::cost::Machine;
 use std::fs;
@@ -46,7 +46,7 @@ pub fn priced(
     ranks: usize,
     bytes: usize,
 ) -> PyResult<Vec<(String, f64)>> {
-    let prices = prices(candidates, machine, (ranks, &Graph::default()), bytes, |_| {})
+    let prices = prices(candidates, machine, &Problem::new(ranks), bytes, |_| {})
         .map_err(|error| Wrong::new_err(error.to_string()))?;
     let known = prices.into_iter().filter(|price| price.time().is_finite());
     Ok(known.map(|price| (price.candidate.to_string(), price.time())).collect())
