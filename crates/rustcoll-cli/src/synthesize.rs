@@ -16,13 +16,14 @@ use synthesis::Search;
 pub fn run(options: &SynthesizeOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let (machine, name) = (options.machine.read()?, options.machine.title());
     let (nodes, bytes) = (nodes(options, &machine)?, options.bytes);
+    let ranks = nodes.len();
     let input = |error: rustcoll::cost::simulation::SimulationError| Failure::Input(error.to_string());
-    let on = Problem { nodes: nodes.clone(), ..Problem::new(nodes.len()) };
+    let on = Problem { nodes, ..Problem::new(ranks) };
     let candidates = Candidate::all(Collective::Allgather, Sweep::Parameters);
     let own = prices(&candidates, &machine, &on, bytes, |_| {}).map_err(input)?;
     let fastest = own.first().expect("allgather has algorithms for all numbers of ranks");
     let progress = Progress::new("timetables");
-    let search = Search { nodes, bytes, machine: (&machine, name), attempts: options.attempts as usize };
+    let search = Search { on, bytes, machine: (&machine, name), attempts: options.attempts as usize };
     let found = search.run(|part| progress.show(part)).map_err(input)?;
     drop(progress);
     let found = found.expect("there are at least two ranks");

@@ -10,7 +10,7 @@ mod programs;
 mod timetable;
 
 use network::Network;
-use rustcoll::algorithms::{Collective, Nodes, Problem};
+use rustcoll::algorithms::{Collective, Problem};
 use rustcoll::atlas::{Candidate, Sweep, prices};
 use rustcoll::cost::Machine;
 use rustcoll::cost::simulation::SimulationError;
@@ -22,8 +22,8 @@ const SIMULATED: usize = 48;
 
 /// A search for an allgather.
 pub struct Search<'a> {
-    /// The nodes of the ranks.
-    pub nodes: Nodes,
+    /// The ranks, with their nodes.
+    pub on: Problem,
     /// Bytes of each block.
     pub bytes: usize,
     /// The machine and its name.
@@ -48,7 +48,7 @@ impl Search<'_> {
     /// # Errors
     /// Fails if a schedule cannot be simulated on the machine.
     pub fn run(&self, observe: impl Fn(f64)) -> Result<Option<Found>, SimulationError> {
-        let network = Network::new(self.machine.0, &self.nodes, self.bytes);
+        let network = Network::new(self.machine.0, &self.on.nodes, self.bytes);
         let mut attempts: Vec<(f64, usize)> = Vec::new();
         for seed in 0..self.attempts {
             attempts.push((Timetable::drawn(&network, seed as u64).end, seed));
@@ -62,13 +62,13 @@ impl Search<'_> {
                 best = Some(found);
             }
         }
-        Ok(best.filter(|_| self.nodes.len() > 1))
+        Ok(best.filter(|_| self.on.size > 1))
     }
 
     fn priced(&self, timetable: &Timetable) -> Result<Found, SimulationError> {
         let (machine, name) = self.machine;
         let source = format!("rustcoll synthesize, for {} bytes on {name}", self.bytes);
-        let programs = programs::of(timetable, self.nodes.len());
+        let programs = programs::of(timetable, self.on.size);
         let title = Title {
             collective: Collective::Allgather,
             name: "synthesized",
@@ -80,8 +80,7 @@ impl Search<'_> {
         let proved = prove("a timetable", &text).expect("a timetable brings every block to every rank");
         let algorithm = proved.algorithm("a timetable").expect("allgather has no root");
         let candidate = Candidate::of(Collective::Allgather, algorithm, Sweep::Defaults);
-        let on = Problem { nodes: self.nodes.clone(), ..Problem::new(self.nodes.len()) };
-        let prices = prices(&candidate, machine, &on, self.bytes, |_| {})?;
+        let prices = prices(&candidate, machine, &self.on, self.bytes, |_| {})?;
         Ok(Found { text, time: prices.first().map_or(f64::INFINITY, rustcoll::atlas::Price::time) })
     }
 }
@@ -89,7 +88,12 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustcoll::algorithms::Nodes;
     use rustcoll::cost::simulation::simulate;
+
+    fn on(nodes: Nodes) -> Problem {
+        Problem { nodes: nodes.clone(), ..Problem::new(nodes.len()) }
+    }
 
     /// Nodes of five ranks. With eight ranks, the second node has three. Messages between nodes share a port.
     fn machine() -> Machine {
@@ -99,8 +103,8 @@ mod tests {
     }
 
     fn found(ranks: usize, bytes: usize, machine: &Machine) -> Found {
-        let nodes = machine.nodes(ranks);
-        let search = Search { nodes, bytes, machine: (machine, "test"), attempts: 50 };
+        let on = on(machine.nodes(ranks));
+        let search = Search { on, bytes, machine: (machine, "test"), attempts: 50 };
         search.run(|_| {}).unwrap().unwrap()
     }
 
@@ -125,11 +129,10 @@ mod tests {
     #[test]
     fn blocks_of_a_node_with_more_ranks_do_not_wait_for_each_other() {
         let machine = machine();
-        let nodes = Nodes::named([0, 0, 0, 0, 1, 2, 3]);
-        let on = Problem { nodes: nodes.clone(), ..Problem::new(7) };
+        let on = on(Nodes::named([0, 0, 0, 0, 1, 2, 3]));
         let candidates = Candidate::all(Collective::Allgather, Sweep::Parameters);
         let own = prices(&candidates, &machine, &on, 1 << 14, |_| {}).unwrap()[0].time();
-        let search = Search { nodes, bytes: 1 << 14, machine: (&machine, "test"), attempts: 200 };
+        let search = Search { on, bytes: 1 << 14, machine: (&machine, "test"), attempts: 200 };
         let found = search.run(|_| {}).unwrap().unwrap();
         assert!(found.time < 0.95 * own, "{} {own}", found.time);
     }
@@ -137,7 +140,7 @@ mod tests {
     #[test]
     fn the_same_search_finds_the_same() {
         assert_eq!(found(7, 5000, &machine()), found(7, 5000, &machine()));
-        let alone = Search { nodes: Nodes::one(1), bytes: 8, machine: (&machine(), "test"), attempts: 3 };
+        let alone = Search { on: on(Nodes::one(1)), bytes: 8, machine: (&machine(), "test"), attempts: 3 };
         assert_eq!(alone.run(|_| {}).unwrap(), None);
     }
 }
