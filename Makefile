@@ -330,7 +330,7 @@ check-python:
 .PHONY: check-mpi4py-shared
 check-mpi4py-shared: all
 	@scripts/prerequisites --python
-	scripts/check-mpi4py --forced shared,shared_flat --forced shared,shared_slices $(SHARED_RANKS)
+	scripts/check-mpi4py --forced shared,shared_leaders,shared_flat --forced shared,shared_slices $(SHARED_RANKS)
 
 .PHONY: check-supply-chain
 check-supply-chain:

@@ -193,7 +193,6 @@ pub static REGISTRY: &[&Algorithm] = &[
     &reduce::circulant_pipelined::ALGORITHM,
     &reduce::node_aware_knomial::ALGORITHM,
     &reduce::node_aware_chain::ALGORITHM,
-    &reduce::shared_flat::ALGORITHM,
     &reduce::shared_slices::ALGORITHM,
     &reduce::single_copy::ALGORITHM,
     &reduce::shared_leaders::ALGORITHM,

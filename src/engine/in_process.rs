@@ -251,18 +251,23 @@ impl Node {
         &mut flags[slot as usize]
     }
 
-    /// Returns the first `bytes` bytes of a slot of `owner`, as `rank` sees it in its stripe.
-    fn slot(&mut self, rank: usize, slots: Slots, (owner, slot): (usize, usize), bytes: usize) -> &mut [u8] {
-        let (stride, most) = match slots {
-            Slots::Lines => (CACHE_LINE, CACHE_LINE),
-            Slots::Apart { stride, .. } => (stride, stride),
-            Slots::Joined { extent, bytes } => (extent, bytes - slot * extent),
+    /// Returns the data of a region in slots of `owner`, `bytes` bytes, as `rank` sees it in its stripe.
+    fn slot(&mut self, rank: usize, slots: Slots, (owner, region): (u32, Region), bytes: usize) -> &mut [u8] {
+        let Region { offset, elements, .. } = region;
+        let (start, most) = match slots {
+            Slots::Lines => (offset * CACHE_LINE, CACHE_LINE),
+            Slots::Apart { stride, .. } => (offset * stride, stride),
+            // Elements lie as in a vector, but without gaps.
+            Slots::Joined { extent, bytes: all } => {
+                let element = bytes / elements;
+                (offset * element, (all / extent - offset) * element)
+            }
             Slots::Lent => unreachable!("what is lent is in no slot"),
         };
         assert!(bytes <= most, "{bytes} bytes in a slot of {most}");
-        let memory = &mut self.bank(rank, class_of(slots), owner).bytes;
-        memory.resize(memory.len().max(slot * stride + bytes), 0);
-        &mut memory[slot * stride..][..bytes]
+        let memory = &mut self.bank(rank, class_of(slots), owner as usize).bytes;
+        memory.resize(memory.len().max(start + bytes), 0);
+        &mut memory[start..][..bytes]
     }
 
     fn bank(&mut self, rank: usize, class: usize, owner: usize) -> &mut Bank {
@@ -402,8 +407,9 @@ impl Port<'_> {
         match region.memory {
             Memory::Buffer(Buffer::Shared(owner)) => {
                 assert_eq!(owner as usize, self.rank, "a slot is written by its owner");
-                let (slots, place) = (self.slots(), (self.rank, region.offset));
-                self.node.borrow_mut().slot(self.rank, slots, place, data.len()).copy_from_slice(data);
+                let slots = self.slots();
+                let mut node = self.node.borrow_mut();
+                node.slot(self.rank, slots, (owner, region), data.len()).copy_from_slice(data);
             }
             Memory::Buffer(buffer) => {
                 let (index, places) = self.data(buffer, region);
@@ -426,8 +432,7 @@ impl Port<'_> {
                 self.node.borrow().lent[&(owner as usize, region.offset)].data[..bytes].to_vec()
             }
             Memory::Buffer(Buffer::Shared(owner)) => {
-                let place = (owner as usize, region.offset);
-                self.node.borrow_mut().slot(self.rank, self.slots(), place, bytes).to_vec()
+                self.node.borrow_mut().slot(self.rank, self.slots(), (owner, region), bytes).to_vec()
             }
             _ => self.read(region),
         }

@@ -242,6 +242,7 @@ fn built_in_decisions_on_nodes() {
 fn built_in_decisions_on_nodes_that_share_memory() {
     for (named, expected) in [
         ((Allreduce, 8, 8), ["shared_flat", "shared_leaders"]),
+        ((Allreduce, 64, 8), ["shared_leaders", "shared_leaders"]),
         ((Allreduce, 8, 1 << 30), ["shared_slices", "node_aware_circulant"]),
         ((Allreduce, 64, 1 << 30), ["shared_slices", "shared_multi_leaders"]),
         ((Allgather, 8, 8), ["shared", "shared_leaders"]),
@@ -252,8 +253,8 @@ fn built_in_decisions_on_nodes_that_share_memory() {
         ((Bcast, 8, 8), ["shared", "shared_leaders"]),
         ((Bcast, 8, 1 << 30), ["shared", "node_aware_chain"]),
         ((Bcast, 64, 1 << 30), ["shared", "shared_leaders_pipelined"]),
-        ((Reduce, 8, 8), ["shared_flat", "shared_leaders"]),
-        ((Reduce, 8, 8 * KIB), ["shared_slices", "shared_multi_leaders_pipelined"]),
+        ((Reduce, 8, 8), ["shared_leaders", "shared_leaders"]),
+        ((Reduce, 8, 8 * KIB), ["shared_leaders", "shared_multi_leaders_pipelined"]),
         ((Reduce, 8, 64 * KIB), ["shared_slices", "shared_multi_leaders"]),
         ((Reduce, 8, 1 << 20), ["shared_slices", "shared_multi_leaders_pipelined"]),
         ((ReduceScatterBlock, 8, 8), ["shared", "shared_leaders"]),

@@ -49,7 +49,7 @@ fn over_very_little_shared_memory() {
     let little =
         [ALONE, &[("coll_rustcoll_shared_memory_size", "1"), ("coll_rustcoll_shared_memory_limit", "1")]]
             .concat();
-    for algorithm in ["shared", "shared_flat", "shared_slices"] {
+    for algorithm in ["shared", "shared_flat", "shared_leaders", "shared_slices"] {
         let options = ["--sizes", "3", "--algorithm", algorithm, "--long", "--cases", "60"];
         conformance(3, &little, &options, PATIENCE);
     }

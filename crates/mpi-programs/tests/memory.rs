@@ -32,7 +32,7 @@ fn a_call_above_the_limit_is_refused() {
 /// If only the root refused the call, it would take the other ranks' messages for those of the next call.
 #[test]
 fn a_call_that_only_its_root_has_no_room_for_is_refused_by_all() {
-    for (algorithm, shared_memory) in [("linear", "off"), ("binomial", "off"), ("shared_flat", "on")] {
+    for (algorithm, shared_memory) in [("linear", "off"), ("binomial", "off"), ("single_copy", "on")] {
         let parameters = [
             ("coll_rustcoll_shared_memory", shared_memory),
             ("coll_rustcoll_shared_memory_size", "65536"),

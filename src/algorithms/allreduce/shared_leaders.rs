@@ -1,14 +1,17 @@
-//! Allreduce for short vectors on several nodes: the leader of each node combines the vectors that the node's ranks
-//! publish. The leaders combine their results by messages, and publish the outcome on their nodes.
+//! Allreduce for short vectors: the ranks of each node combine what they publish, up a k-nomial tree to the leader. The
+//! leaders combine their results by messages, and publish the outcome on their nodes.
 //!
 //! With m nodes of up to q ranks: the rounds of recursive multiplying among m ranks (one round of m − 1 messages if
-//! k ≥ m). On a node the leader reduces q − 1 vectors, and all other ranks read the result from it.
+//! k ≥ m). On a node the leader reads up to w(k−1) vectors, where w = ceil(log_k q), and all other ranks read the result
+//! from it.
 //! The values of a node's ranks are combined first, so the operator must commute.
 
 use super::node_aware::among_nodes;
 use super::{contribution, recursive_multiplying};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, hand_out, with_slots_of_blocks};
+use crate::algorithms::building_blocks::shared_node::{
+    combine_at_leader, groups, hand_out, with_slots_of_blocks,
+};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Buffer::Recv, Schedule};
 
@@ -17,9 +20,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_leaders",
     aliases: &[],
     source: "the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `recursive_multiplying`",
-    idea: "One rank of each node combines what the others there show it in shared memory. These ranks combine \
-            their results and show the outcome.",
-    avoid_when: "vectors are long, or each rank has a node of its own, or all share one.",
+    idea: "The ranks of a node combine what they show each other in shared memory, up a k-nomial tree. One rank of each \
+            node combines the sums with those of the other nodes and shows the outcome.",
+    avoid_when: "vectors are long, or each rank has a node of its own, or few ranks share one.",
     parameters: &[Parameter::Radix],
     requires: &[
         Requirement::Nodes,
@@ -41,7 +44,9 @@ pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> S
     let population = placement.population(node);
     let among_leaders = between.schedule(&among_nodes(problem, &placement, population == 1), node);
     let blocks = among_leaders.blocks;
-    let up = placement.within(node, combine_at_leader(local, population, blocks, contribution(problem)));
+    let to_leader =
+        combine_at_leader(local, population, problem.radix, groups(0..blocks), contribution(problem));
+    let up = placement.within(node, to_leader);
     let down = placement.within(node, hand_out(local, population, blocks, Recv));
     let program = match local {
         0 => up.then(placement.between(among_leaders)).then(down),

@@ -4,6 +4,7 @@
 //! A rank's slots have the numbers of blocks. No rank writes a slot in more than one of successive phases, so
 //! phases share slots. A phase declares none; [`with_slots`] declares them for the whole program.
 
+use super::knomial_tree::nearest_first;
 use crate::algorithms::Problem;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule, SlotKind};
 use std::ops::Range;
@@ -18,26 +19,36 @@ fn in_each_group(all: usize) -> usize {
 }
 
 /// Cuts a range of blocks into groups that are shown together, with one flag.
-pub fn groups(all: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+pub fn groups(all: Range<usize>) -> impl DoubleEndedIterator<Item = Range<usize>> + Clone {
     let each = in_each_group(all.len());
     all.clone().step_by(each).map(move |first| first..(first + each).min(all.end))
 }
 
-/// The leader combines all contributions in the receive buffer, out of their order. The other ranks show theirs.
-pub fn combine_at_leader(local: usize, population: usize, blocks: usize, contribution: Buffer) -> Schedule {
+/// Combines all contributions in the leader's receive buffer, out of their order, up the k-nomial tree of `radix`. The
+/// blocks are shown in `groups`, one flag each. A rank with several children keeps partial sums in its receive buffer.
+pub fn combine_at_leader(
+    local: usize,
+    population: usize,
+    radix: usize,
+    groups: impl DoubleEndedIterator<Item = Range<usize>> + Clone,
+    contribution: Buffer,
+) -> Schedule {
+    let children = nearest_first(local, population, radix);
+    let blocks = groups.clone().next_back().map_or(0, |last| last.end);
     let mut program = Builder::new(local, population, blocks);
-    for group in groups(0..blocks) {
+    for group in groups {
         let part = |buffer: Buffer| buffer.blocks(group.clone());
-        if local > 0 {
-            program.publish(part(contribution), group.start);
-            continue;
-        }
         let mut combined = part(contribution);
-        for member in 1..population {
-            program.await_slot(member, group.start);
-            // The result overwrites the right operand, where MPI's operators leave it.
-            program.reduce(part(Buffer::of_rank(member)), combined, part(Recv));
-            combined = part(Recv);
+        for (number, &child) in children.iter().enumerate() {
+            let is_shown = local > 0 && number + 1 == children.len();
+            let sum = part(if is_shown { Buffer::of_rank(local) } else { Recv });
+            program.await_slot(child, group.start);
+            // The sum overwrites the right operand, where MPI's operators leave it.
+            program.reduce(part(Buffer::of_rank(child)), combined, sum);
+            combined = sum;
+        }
+        if local > 0 {
+            program.publish(combined, group.start);
         }
     }
     program.build()

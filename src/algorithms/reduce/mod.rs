@@ -13,7 +13,6 @@ pub mod linear;
 pub mod node_aware_chain;
 pub mod node_aware_knomial;
 pub mod rabenseifner;
-pub mod shared_flat;
 pub mod shared_leaders;
 pub mod shared_leaders_pipelined;
 pub mod shared_multi_leaders;

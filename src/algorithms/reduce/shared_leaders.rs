@@ -1,14 +1,15 @@
-//! Reduce for short vectors on several nodes. On each node the leader combines what the other ranks show in
-//! shared memory. The leaders pass their sums on along a k-nomial tree.
+//! Reduce for short vectors along two k-nomial trees: on each node in shared memory up to its leader, then by messages
+//! between the leaders. On one node, the root is the leader.
 //!
 //! With m nodes of up to q ranks the root receives w(k−1) − floor((k^w − m)/k^(w−1)) messages of the whole vector,
-//! where w = ceil(log_k m). If k ≥ m, there is one round. On a node the leader reduces q − 1 vectors.
+//! where w = ceil(log_k m). If k ≥ m, there is one round. On a node the leader reads as many vectors, with q for m; if
+//! k ≥ q, it reads them all.
 //! Ranks of a node are combined first, so the operator must commute.
 
 use super::{at_root, combined, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots_of_blocks};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, groups, with_slots_of_blocks};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Buffer, Schedule};
@@ -17,9 +18,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "shared_leaders",
     aliases: &[],
-    source: "the leaders of MPICH (smp) and Open MPI (han), along the k-nomial trees of both",
-    idea: "One rank of each node combines what the others there show it in shared memory. These ranks pass \
-            their sums up a k-nomial tree.",
+    source: "the leaders of MPICH (smp) and Open MPI (han), the k-nomial trees of both, and the trees in shared memory of \
+            Open MPI (sm) and MPICH (release-gather)",
+    idea: "The ranks of a node combine what they show each other in shared memory, up a k-nomial tree. One rank of each \
+            node passes the sum on, up another such tree.",
     avoid_when: "vectors are long, for the root receives them from several nodes.",
     parameters: &[Parameter::Radix],
     requires: &[
@@ -51,7 +53,8 @@ pub fn through_leaders(
     let contribution = contribution(problem, rank);
     let among_leaders = between(node, placement.nodes(), combined(contribution, population));
     let blocks = among_leaders.blocks;
-    let up = placement.within(node, combine_at_leader(local, population, blocks, contribution));
+    let to_leader = combine_at_leader(local, population, problem.radix, groups(0..blocks), contribution);
+    let up = placement.within(node, to_leader);
     let program = if local == 0 { up.then(placement.between(among_leaders)) } else { up };
     with_slots_of_blocks(placement.most_members(), at_root(problem, program))
 }
@@ -59,6 +62,19 @@ pub fn through_leaders(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn on_one_node_each_rank_awaits_its_children_in_the_tree() {
+        let awaits = |radix: usize, rank: usize| {
+            let problem = Problem { root: 2, radix, nodes: vec![0; 16].into(), ..Problem::new(16) };
+            let program = schedule(&problem, rank);
+            assert_eq!(program.messages_sent(), 0);
+            program.steps.iter().filter(|step| matches!(step, Step::Await { .. })).count()
+        };
+        assert_eq!([2, 4, 8, 12, 3].map(|rank| awaits(4, rank)), [6, 3, 3, 3, 0]);
+        assert_eq!([2, 4, 8, 12, 3].map(|rank| awaits(16, rank)), [15, 0, 0, 0, 0]);
+    }
 
     #[test]
     fn leaders_alone_send_and_each_once() {

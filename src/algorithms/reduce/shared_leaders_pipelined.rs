@@ -1,8 +1,8 @@
-//! Reduce for long vectors on several nodes. On each node the leader combines what the other ranks show in
-//! shared memory. Segments of the sums travel between the leaders.
+//! Reduce for long vectors on several nodes. On each node the ranks combine what they show in shared memory, up a
+//! k-nomial tree to the leader. Segments of the sums travel between the leaders.
 //!
 //! With m nodes of up to q ranks and k segments (at most 2p): k − 1 + ceil(log2 m) rounds of one segment. The
-//! vector leaves each node once. On a node the leader reduces q − 1 vectors.
+//! vector leaves each node once. On a node the leader reads as many vectors as in `shared_leaders`.
 //! Combines contributions out of order, so the operator must commute.
 
 use super::circulant_pipelined::reduce_to_first;
@@ -14,10 +14,10 @@ use crate::schedule::Schedule;
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_leaders_pipelined",
     source: "the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `circulant_pipelined`",
-    idea: "One rank of each node combines what the others there show it in shared memory, and segments of the \
-            sums travel between these ranks.",
+    idea: "The ranks of a node combine what they show each other in shared memory, up a k-nomial tree. Segments of the \
+            sums travel between one rank of each node.",
     avoid_when: "vectors are too short to be cut into segments.",
-    parameters: &[Parameter::Segment],
+    parameters: &[Parameter::Radix, Parameter::Segment],
     body: Body::Messages(schedule),
     ..shared_leaders::ALGORITHM
 };

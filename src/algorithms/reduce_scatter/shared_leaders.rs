@@ -1,25 +1,27 @@
-//! Reduce-scatter for short blocks on several nodes. On each node the leader combines what the other ranks show in
-//! shared memory. The leaders reduce-scatter the nodes' blocks among themselves, and show the results on their nodes.
+//! Reduce-scatter for short blocks. On each node the ranks combine the whole vectors that they show in shared memory, up
+//! a k-nomial tree to the leader. The leaders reduce-scatter the nodes' blocks among themselves, and show the results on
+//! their nodes.
 //!
 //! With m nodes of up to q ranks: ceil(log_k m) rounds. A node of q ranks sends (m − 1)q blocks if all nodes are alike.
-//! On each node the leader reduces q − 1 whole vectors.
+//! On each node the leader reads up to w(k−1) vectors, where w = ceil(log_k q). A rank raises one flag.
 //! Ranks of a node are combined first, so the operator must commute.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots_of_blocks};
+use crate::algorithms::building_blocks::receive_in_scratch::receive_in_scratch;
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots_of_slices};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
-use crate::schedule::{Buffer::*, Builder, Schedule};
+use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "shared_leaders",
     aliases: &[],
     source: "the leaders of Open MPI (han) and MVAPICH; between the nodes as in `circulant`",
-    idea: "One rank of each node combines what the others there show it in shared memory. These ranks reduce \
-            and scatter among themselves and show the results.",
-    avoid_when: "blocks are long, or each rank has a node of its own, or all share one.",
+    idea: "The ranks of a node combine what they show each other in shared memory, up a k-nomial tree. One rank of each \
+            node reduces and scatters the sums with those of the other nodes and shows the results.",
+    avoid_when: "blocks are long, or each rank has a node of its own, or few ranks share one.",
     parameters: &[Parameter::Radix, Parameter::Segment],
     requires: &[
         Requirement::Nodes,
@@ -30,6 +32,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     body: Body::Messages(schedule),
 };
 
+/// The flag that a rank raises for all that it shows.
+const FLAG: usize = 0;
+
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     if size == 1 {
@@ -38,7 +43,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.population(node);
-    let up = placement.within(node, combine_at_leader(local, population, size, Send));
+    let all_blocks = std::iter::once(0..size);
+    let up = placement.within(node, combine_at_leader(local, population, problem.radix, all_blocks, Send));
     let mut down = Builder::new(rank, size, size);
     let program = match local {
         0 => {
@@ -47,22 +53,36 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             let among_leaders = of_rank(node, reduce_scatter(placement.nodes(), between_radix, contribution));
             let between = placement.between(placement.with_blocks_of_nodes(among_leaders));
             for member in placement.members(node).skip(1) {
-                down.publish(Recv.block(member), member);
+                down.show(Recv.block(member), member);
+            }
+            if population > 1 {
+                down.notify(FLAG);
             }
             deliver_own_block(up.then(between).then(down.build()))
         }
         _ => {
-            let result = down.await_slot(placement.leader(node), rank);
-            down.copy(result, Recv.block(rank));
-            up.then(down.build())
+            let leader = placement.leader(node);
+            down.await_slot(leader, FLAG);
+            down.copy(Buffer::of_rank(leader).block(rank), Recv.block(rank));
+            receive_in_scratch(up).then(down.build())
         }
     };
-    with_slots_of_blocks(placement.most_members(), program)
+    with_slots_of_slices(size, placement.most_members(), program)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn each_rank_raises_one_flag() {
+        let problem = Problem { radix: 4, nodes: vec![0; 16].into(), ..Problem::new(16) };
+        for rank in 0..16 {
+            let steps = schedule(&problem, rank).steps;
+            assert_eq!(steps.iter().filter(|step| matches!(step, Step::Notify { .. })).count(), 1);
+        }
+    }
 
     #[test]
     fn leaders_alone_send() {

@@ -288,7 +288,7 @@ fn planned(
         let plan = in_slots(arguments, schedule, &bindings, &bounds, is_packed);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
         // Other calls use the memory beyond. Only a rank that sends more than it expects of others needs more.
-        if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
+        if schedule.slots > geometry.slots() || !plan.keeps_to_slots(extent, &bounds) {
             return None;
         }
         let is_packed = plan.is_in_bytes && is_packed;

@@ -31,8 +31,7 @@ pub const LANES: usize = 10;
 /// The sizes that determine the layout of a lane, and whether blocks may be lent; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Number of slots of a rank, and of flags in a bank.
-    pub slots: usize,
+    ranks: usize,
     /// Bytes of a bank of long slots.
     pub bank: usize,
     /// Whether the ranks of each node can copy from each other's own memory.
@@ -46,12 +45,17 @@ impl Geometry {
     /// Returns the geometry for so many ranks, and for long slots of at least `bank` bytes; without single copies.
     pub fn new(ranks: usize, bank: usize) -> Geometry {
         let bank = SlotBounds::of_ranks(ranks, bank).bank.next_multiple_of(PAGE);
-        Geometry { slots: SlotBounds::slots(ranks), bank, copies_singly: false }
+        Geometry { ranks, bank, copies_singly: false }
+    }
+
+    /// Number of slots of a rank, and of flags in a bank.
+    pub fn slots(&self) -> usize {
+        SlotBounds::slots(self.ranks)
     }
 
     /// Returns the limits of plans. `stripe`: the user's limit for one block's bytes in shared memory.
     pub fn bounds(&self, stripe: Option<usize>) -> SlotBounds {
-        SlotBounds { bank: self.bank, stripe, ..SlotBounds::DEFAULT }
+        SlotBounds { stripe, ..SlotBounds::of_ranks(self.ranks, self.bank) }
     }
 
     /// Where the slots begin that lie in their flags' cache lines.
@@ -62,7 +66,7 @@ impl Geometry {
     /// Where the flags of a kind of slots begin in a lane. Slots in lines and lent slots begin there themselves.
     pub fn flags(&self, kind: usize) -> usize {
         let banks: usize = Slots::BANKS[..kind].iter().sum();
-        self.lines() + banks * self.slots * CACHE_LINE
+        self.lines() + banks * self.slots() * CACHE_LINE
     }
 
     /// Where the short and long slots begin in a lane.
@@ -111,8 +115,9 @@ mod tests {
         let sharing = REGISTRY.iter().copied().filter(|algorithm| algorithm.takes_shared_memory());
         let sharing: Vec<&Algorithm> = sharing.collect();
         for size in 1..=33 {
-            let Geometry { slots, bank, .. } = Geometry::new(size, 0);
-            assert!(bank >= slots * CACHE_LINE);
+            let geometry = Geometry::new(size, 0);
+            let slots = geometry.slots();
+            assert!(geometry.bank >= slots * CACHE_LINE);
             for algorithm in sharing.iter().filter(|algorithm| algorithm.serves(size, 0, true).is_ok()) {
                 for problem in problems(size) {
                     let schedule = algorithm.schedule(&problem, size - 1);
@@ -127,7 +132,7 @@ mod tests {
     fn areas_of_a_lane_follow_each_other() {
         for ranks in 1..=64 {
             let geometry = Geometry::new(ranks, 10_000);
-            let flags = |kind: usize| Slots::BANKS[kind] * geometry.slots * CACHE_LINE;
+            let flags = |kind: usize| Slots::BANKS[kind] * geometry.slots() * CACHE_LINE;
             assert!(ended(Slots::KINDS - 1) + CACHE_LINE <= geometry.flags(0));
             assert_eq!(geometry.flags(0) + flags(0), geometry.flags(1));
             assert_eq!(geometry.flags(1) + flags(1), geometry.flags(2));

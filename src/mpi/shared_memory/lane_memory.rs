@@ -74,7 +74,7 @@ impl LaneMemory {
     fn turn_to(&mut self, slots: Slots) {
         let kind = slots.kind();
         let bank = self.turns[kind].bank();
-        let flags = self.geometry.flags(kind) + bank * self.geometry.slots * CACHE_LINE;
+        let flags = self.geometry.flags(kind) + bank * self.geometry.slots() * CACHE_LINE;
         self.offsets = match slots {
             Slots::Lines | Slots::Lent => {
                 Offsets { kind, slots: flags, slot_stride: CACHE_LINE, flags: flags + LINE_PAYLOAD }
@@ -144,7 +144,7 @@ impl LaneMemory {
 
     /// Takes back all that this rank has lent, after an error. A rank that copies it meanwhile notices this and fails.
     pub fn withdraw(&self) {
-        for slot in 0..self.geometry.slots {
+        for slot in 0..self.geometry.slots() {
             self.lent_numbers(self.rank, slot)[0].store(0, Relaxed);
         }
         // No rank sees the caller's later writes before it sees these stores.
