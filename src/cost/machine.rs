@@ -117,6 +117,8 @@ pub enum Port {
 pub struct Shared {
     /// From the raising of a flag until another rank sees it.
     pub latency: f64,
+    /// How long raising a flag keeps a processor busy, and how long seeing one does.
+    pub overhead: f64,
     /// For each byte that is read in a slot, by the bytes that a rank has in the call.
     pub byte_time: ByteTime,
     /// For each byte that is copied out of another rank's own memory, by the bytes that a rank has in the
@@ -137,9 +139,9 @@ pub struct Processor {
 }
 
 impl Shared {
-    /// Shared memory without single copies: ranks read in slots only.
+    /// Shared memory without single copies: ranks read in slots only. Flags keep no processor busy.
     pub fn copying_twice(latency: f64, byte_time: ByteTime) -> Shared {
-        Shared { latency, byte_time, single_copy_time: None }
+        Shared { latency, overhead: 0.0, byte_time, single_copy_time: None }
     }
 
     /// Returns the time for each byte of a single copy; [`ByteTime::NONE`] if the machine has none.
@@ -214,13 +216,12 @@ impl Machine {
         }
     }
 
-    /// Returns the times of shared memory. If the machine does not state them, a flag takes the latency of a
-    /// message on the node. Reading then takes as long as a copy, or as such a message if copies take no
-    /// time.
+    /// Returns the times of shared memory. If the machine does not state them, a flag takes the latency and the overhead of
+    /// a message on the node. Reading then takes as long as a copy, or as such a message if copies take no time.
     pub fn shared(&self) -> Shared {
         let copy = Some(self.processor.copy_time).filter(|time| !time.is_none());
         let derived = Shared::copying_twice(self.within.latency, copy.unwrap_or(self.within.byte_time));
-        self.shared.unwrap_or(derived)
+        self.shared.unwrap_or(Shared { overhead: self.within.overhead, ..derived })
     }
 
     /// The node of each rank.

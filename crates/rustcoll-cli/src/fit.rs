@@ -229,10 +229,11 @@ mod tests {
 
     #[test]
     fn what_is_measured_for_a_fit_determines_every_parameter() {
-        let text = include_str!("../../../machines/infiniband-edr.toml");
-        let machine = Machine::parse("infiniband-edr", text).unwrap();
-        let between = Link { gap: 6e-8, eager_limit: usize::MAX, ..machine.between };
-        let within = Link { eager_limit: usize::MAX, ..machine.within };
+        let text = include_str!("../../../machines/cray-xc40-aries.toml");
+        let machine = Machine::parse("cray-xc40-aries", text).unwrap();
+        let between = Link { gap: 1e-7, eager_limit: usize::MAX, ..machine.between };
+        let byte_time = (1.0 / 6e9).into();
+        let within = Link { overhead: 1e-7, byte_time, eager_limit: usize::MAX, ..machine.within };
         let machine = Machine { ranks_per_node: 8, between, within, ..machine };
         let rows = measured_for_fit_on(&machine, Placement { ranks: 64, ranks_per_host: 8 });
         let guess = guess::machine(&rows);

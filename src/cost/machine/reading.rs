@@ -64,7 +64,7 @@ const OF_LINK: [&str; 14] = [
     PACKET,
     PORT,
 ];
-const OF_SHARED: [&str; 3] = [LATENCY, BANDWIDTH, SINGLE_COPY_BANDWIDTH];
+const OF_SHARED: [&str; 4] = [LATENCY, OVERHEAD, BANDWIDTH, SINGLE_COPY_BANDWIDTH];
 const OF_PROCESSOR: [&str; 6] = [BEYOND, RANKS, REDUCE_BANDWIDTH, COPY_BANDWIDTH, FRESH_BANDWIDTH, KEPT];
 
 /// Every key of a machine's file, by its table; those outside a table have the name "".
@@ -129,9 +129,10 @@ fn groups(mut table: Table) -> Option<Groups> {
 
 fn shared(mut table: Table) -> Option<Shared> {
     let latency = table.required(LATENCY, units::time);
+    let overhead = table.optional(OVERHEAD, units::time).unwrap_or(0.0);
     let byte_time = table.required_speed(BANDWIDTH);
     let single_copy_time = table.speed(SINGLE_COPY_BANDWIDTH);
-    Some(Shared { latency: latency?, byte_time: byte_time?, single_copy_time })
+    Some(Shared { latency: latency?, overhead, byte_time: byte_time?, single_copy_time })
 }
 
 /// Reads a link and, into `beyond`, those for more ranks or nodes. What these omit stays as for fewer.
@@ -365,7 +366,7 @@ mod tests {
             [[between.beyond]]\nnodes = 4\nlatency = \"8s\"\ngroup_latency = \"1s\"\n\
             [[within.beyond]]\nranks = 8\nbandwidth = { 16 = \"2B/s\", 1KiB = \"4B/s\" }\n\
             [groups]\nnodes = 180\n\
-            [shared]\nlatency = \"5s\"\nbandwidth = \"32B/s\"\nsingle_copy_bandwidth = \"16B/s\"\n\
+            [shared]\nlatency = \"5s\"\noverhead = \"6s\"\nbandwidth = \"32B/s\"\nsingle_copy_bandwidth = \"16B/s\"\n\
             [processor]\nreduce_bandwidth = \"8B/s\"\ncopy_bandwidth = \"16B/s\"\n\
             fresh_bandwidth = \"2B/s\"\nkept = \"1KiB\"\n\
             [[processor.beyond]]\nranks = 12\ncopy_bandwidth = \"8B/s\"\n";
@@ -390,7 +391,8 @@ mod tests {
             kept: 1 << 10,
         };
         let single_copy_time = Some((1.0 / 16.0).into());
-        let shared = Some(Shared { latency: 5.0, byte_time: (1.0 / 32.0).into(), single_copy_time });
+        let shared =
+            Some(Shared { latency: 5.0, overhead: 6.0, byte_time: (1.0 / 32.0).into(), single_copy_time });
         let byte_time = ByteTime::known_at(&[(16, 0.5), (1 << 10, 0.25)]).unwrap();
         let beyond = Beyond {
             between: vec![(4, Link { latency: 8.0, group_latency: 1.0, ..between })],

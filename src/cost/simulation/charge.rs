@@ -38,6 +38,8 @@ pub enum Charged {
     SingleCopy,
     /// A flag becomes visible to another rank.
     Flag,
+    /// A processor raises a flag, or sees one.
+    FlagOverhead,
 }
 
 /// Where a message travels.

@@ -234,6 +234,7 @@ impl<'job, R: Recorder> Run<'job, R> {
                 Action::Work(work) => self.work(rank, work),
                 Action::Post => self.start(rank),
                 Action::Give => {
+                    self.handle_flag(rank);
                     let released = self.given.give(rank, self.ranks[rank].time);
                     self.ready.extend(released);
                 }
@@ -242,6 +243,7 @@ impl<'job, R: Recorder> Run<'job, R> {
                         let latency = self.machine.shared().latency;
                         let seen = self.recorder.after(given, once(Charged::Flag), latency);
                         self.end_round(rank, seen);
+                        self.handle_flag(rank);
                     }
                     None => return,
                 },
@@ -274,6 +276,11 @@ impl<'job, R: Recorder> Run<'job, R> {
             let amount = amount.with(self.bytes.block);
             self.spend(rank, Charge { what, bytes: held, amount }, amount * time.at(held));
         }
+    }
+
+    /// Charges a rank's processor for a flag that it raises or sees.
+    fn handle_flag(&mut self, rank: usize) {
+        self.spend(rank, once(Charged::FlagOverhead), self.machine.shared().overhead);
     }
 
     /// Keeps a rank's processor busy for so long.

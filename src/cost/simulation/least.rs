@@ -24,7 +24,7 @@ struct Busy {
     ports: [[f64; 2]; 2],
 }
 
-/// Returns the time that the processor copies, reduces and reads.
+/// Returns the time that the processor copies, reduces, reads and handles flags.
 fn work(program: &Program, bytes: Bytes, machine: &Machine) -> f64 {
     let processor = &machine.processor;
     let shared = machine.shared();
@@ -38,7 +38,8 @@ fn work(program: &Program, bytes: Bytes, machine: &Machine) -> f64 {
                 + work.read.with(bytes.block) * read
                 + work.copied_singly.with(bytes.block) * copy_singly
         }
-        _ => 0.0,
+        Action::Give | Action::Expect => shared.overhead,
+        Action::Post | Action::Wait(_) => 0.0,
     };
     program.actions.iter().map(of_action).sum()
 }

@@ -1,7 +1,7 @@
 //! The parameters to find: the times of a machine that are more than 0.
 
 use rustcoll::cost::simulation::{Charge, Charged, Level};
-use rustcoll::cost::{ByteTime, Link, Machine, Processor, Stages};
+use rustcoll::cost::{ByteTime, Link, Machine, Processor, Shared, Stages};
 use std::fmt;
 
 /// A time of a machine, in seconds.
@@ -15,7 +15,7 @@ pub struct Parameter {
 }
 
 /// The times to find. All others keep the values of the start.
-const WANTED: [Charged; 14] = [
+const WANTED: [Charged; 18] = [
     Charged::Latency(Level::Between),
     Charged::Crossing,
     Charged::Overhead(Level::Between),
@@ -30,12 +30,17 @@ const WANTED: [Charged; 14] = [
     Charged::Fresh,
     Charged::Copy,
     Charged::Reduction,
+    Charged::Flag,
+    Charged::FlagOverhead,
+    Charged::Reading,
+    Charged::SingleCopy,
 ];
 
 /// The table of the machine that has a time.
 enum Table {
     Between,
     Within,
+    Shared,
     Processor,
 }
 
@@ -51,7 +56,8 @@ impl Table {
                 Level::Between => Table::Between,
                 Level::Within => Table::Within,
             },
-            _ => Table::Processor,
+            Charged::Flag | Charged::FlagOverhead | Charged::Reading | Charged::SingleCopy => Table::Shared,
+            Charged::Copy | Charged::Reduction | Charged::Fresh => Table::Processor,
         }
     }
 
@@ -59,6 +65,7 @@ impl Table {
         match self {
             Table::Between => "between",
             Table::Within => "within",
+            Table::Shared => "shared",
             Table::Processor => "processor",
         }
     }
@@ -68,6 +75,7 @@ impl Table {
         match self {
             Table::Between => machine.beyond.between.len(),
             Table::Within => machine.beyond.within.len(),
+            Table::Shared => 0,
             Table::Processor => machine.beyond.processor.len(),
         }
     }
@@ -76,6 +84,7 @@ impl Table {
         match self {
             Table::Between => stages.between,
             Table::Within => stages.within,
+            Table::Shared => 0,
             Table::Processor => stages.processor,
         }
     }
@@ -89,16 +98,16 @@ impl fmt::Display for Parameter {
             write!(formatter, ".beyond[{stage}]")?;
         }
         let name = match what {
-            Charged::Latency(_) => "latency",
+            Charged::Latency(_) | Charged::Flag => "latency",
             Charged::Crossing => "group_latency",
-            Charged::Overhead(_) => "overhead",
-            Charged::Transfer(_) => "bandwidth",
+            Charged::Overhead(_) | Charged::FlagOverhead => "overhead",
+            Charged::Transfer(_) | Charged::Reading => "bandwidth",
             Charged::NodeTransfer(_) => "node_bandwidth",
             Charged::Gap(_) => "gap",
             Charged::Copy => "copy_bandwidth",
             Charged::Reduction => "reduce_bandwidth",
             Charged::Fresh => "fresh_bandwidth",
-            Charged::Reading | Charged::SingleCopy | Charged::Flag => unreachable!("{what:?} is not wanted"),
+            Charged::SingleCopy => "single_copy_bandwidth",
         };
         write!(formatter, ".{name}")?;
         if knot > 0 { write!(formatter, "[{}]", knot + 1) } else { Ok(()) }
@@ -156,6 +165,8 @@ fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
     let link = |level| link(machine, level, stage);
     let processor =
         || stage.checked_sub(1).map_or(&machine.processor, |stage| &machine.beyond.processor[stage].1);
+    // What the machine does not state follows from other times.
+    let shared = |time: fn(&Shared) -> ByteTime| machine.shared.as_ref().map_or(ByteTime::NONE, time);
     match what {
         Charged::Latency(level) => link(level).latency.into(),
         Charged::Crossing => link(Level::Between).group_latency.into(),
@@ -166,7 +177,10 @@ fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
         Charged::Copy => processor().copy_time,
         Charged::Reduction => processor().reduce_time,
         Charged::Fresh => processor().fresh_time,
-        Charged::Reading | Charged::SingleCopy | Charged::Flag => unreachable!("{what:?} is not wanted"),
+        Charged::Flag => shared(|shared| shared.latency.into()),
+        Charged::FlagOverhead => shared(|shared| shared.overhead.into()),
+        Charged::Reading => shared(|shared| shared.byte_time),
+        Charged::SingleCopy => shared(Shared::time_of_single_copies),
     }
 }
 
@@ -181,7 +195,21 @@ fn set_times(machine: &mut Machine, what: Charged, stage: usize, times: ByteTime
         Charged::Copy => processor_mut(machine, stage).copy_time = times,
         Charged::Reduction => processor_mut(machine, stage).reduce_time = times,
         Charged::Fresh => processor_mut(machine, stage).fresh_time = times,
-        Charged::Reading | Charged::SingleCopy | Charged::Flag => unreachable!("{what:?} is not wanted"),
+        Charged::Flag | Charged::FlagOverhead | Charged::Reading | Charged::SingleCopy => {
+            if let Some(shared) = &mut machine.shared {
+                set_times_of_shared(shared, what, times);
+            }
+        }
+    }
+}
+
+fn set_times_of_shared(shared: &mut Shared, what: Charged, times: ByteTime) {
+    match what {
+        Charged::Flag => shared.latency = times.at(0.0),
+        Charged::FlagOverhead => shared.overhead = times.at(0.0),
+        Charged::Reading => shared.byte_time = times,
+        Charged::SingleCopy => shared.single_copy_time = Some(times),
+        _ => unreachable!("{what:?} is no time of shared memory"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writes a machine's file.
 
-use rustcoll::cost::{ByteTime, Link, Machine, Port, Processor};
+use rustcoll::cost::{ByteTime, Link, Machine, Port, Processor, Shared};
 use std::fmt::Write;
 
 /// Returns the text of a machine's file, with all that measured times can determine.
@@ -22,8 +22,7 @@ pub fn to_toml(machine: &Machine) -> String {
         }
     }
     if let Some(shared) = shared {
-        text += &format!("[shared]\n{}", time("latency", shared.latency));
-        text += &format!("{}\n", bandwidth("bandwidth", shared.byte_time));
+        text += &format!("[shared]\n{}\n", shared_lines(shared));
     }
     if *processor != Processor::default() {
         text += &format!("[processor]\n{}\n", processor_lines(processor));
@@ -35,6 +34,18 @@ pub fn to_toml(machine: &Machine) -> String {
         text += &format!("[groups]\nnodes = {}\n", groups.nodes);
     }
     text.trim_end().to_owned() + "\n"
+}
+
+fn shared_lines(shared: &Shared) -> String {
+    let mut text = time("latency", shared.latency);
+    if shared.overhead > 0.0 {
+        text += &time("overhead", shared.overhead);
+    }
+    text += &bandwidth("bandwidth", shared.byte_time);
+    if let Some(single_copy_time) = shared.single_copy_time {
+        text += &bandwidth("single_copy_bandwidth", single_copy_time);
+    }
+    text
 }
 
 fn link_lines(link: &Link, own_port: Port) -> String {
