@@ -294,8 +294,8 @@ impl SlotBounds {
         SlotBounds { bank, least_lent: SlotBounds::least_lent(ranks), ..SlotBounds::DEFAULT }
     }
 
-    /// Measured on up to 16 processors: with more than two ranks, copies in slots are faster up to 64 KiB, if all blocks
-    /// that a rank shows have together at most 512 KiB.
+    /// Returns the least length of lent blocks. Measured on up to 16 processors: with more than two ranks, copies in slots
+    /// are faster up to 64 KiB, if all blocks that a rank shows have together at most 512 KiB.
     fn least_lent(ranks: usize) -> usize {
         let least = SlotBounds::DEFAULT.least_lent;
         if ranks > 2 { ((512 << 10) / ranks).clamp(least, 64 << 10) + 1 } else { least }

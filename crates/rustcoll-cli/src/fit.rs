@@ -140,7 +140,7 @@ mod tests {
     use crate::bench::placement::Placement;
     use rustcoll::algorithms::Collective;
     use rustcoll::atlas::Candidate;
-    use rustcoll::cost::{Link, Processor};
+    use rustcoll::cost::{Link, Processor, Shared};
 
     /// Returns the times of some collectives as if they had been measured on a machine.
     fn measured_on(machine: &Machine, ranks_per_node: &[usize]) -> Vec<Row> {
@@ -208,6 +208,39 @@ mod tests {
         assert_link(&found.within, &machine.within);
         let text = writing::to_toml(&found);
         assert_link(&Machine::parse("found", &text).unwrap().within, &machine.within);
+    }
+
+    #[test]
+    fn shared_memory_has_parameters_too_if_the_start_states_them() {
+        let hockney = Machine { ranks_per_node: 8, ..Machine::hockney(1e-4, 1e-9, 2e-9) };
+        let shared = |latency: f64, overhead: f64, byte_time: f64, single_copy_time: f64| {
+            let single_copy_time = Some(single_copy_time.into());
+            Some(Shared { latency, overhead, byte_time: byte_time.into(), single_copy_time })
+        };
+        let machine = Machine { shared: shared(3e-7, 1e-7, 1e-10, 3e-10), ..hockney.clone() };
+        let mut rows = Vec::new();
+        for (collective, name) in [
+            (Collective::Bcast, "shared"),
+            (Collective::Allreduce, "shared_flat"),
+            (Collective::Allgather, "shared"),
+            (Collective::Allgather, "single_copy"),
+        ] {
+            for (ranks, bytes) in [(2, 8), (3, 1 << 16), (5, 8), (8, 1 << 10), (8, 1 << 18)] {
+                let algorithm = collective.algorithm(name).unwrap();
+                let candidate = Candidate { collective, algorithm, parameters: Default::default() };
+                let placement = Placement { ranks, ranks_per_host: 8 };
+                rows.push(timed(Row::of(candidate, placement, bytes, 1.0), &machine));
+            }
+        }
+        let start = Machine { shared: shared(1e-7, 3e-7, 2e-10, 2e-10), ..hockney };
+        let (found, _) = fit(&rows, &Start { machine: start, distance: FROM_GUESS }).unwrap();
+        let read = Machine::parse("found", &writing::to_toml(&found)).unwrap();
+        let [found, expected] = [read, machine].map(|machine| machine.shared.unwrap());
+        assert_close(found.latency, expected.latency, "latency");
+        assert_close(found.overhead, expected.overhead, "overhead");
+        assert_close(found.byte_time.at(1.0), expected.byte_time.at(1.0), "reading");
+        let single_copy = |shared: Shared| shared.time_of_single_copies().at(1.0);
+        assert_close(single_copy(found), single_copy(expected), "single copy");
     }
 
     /// Returns what `rustcoll bench --for-fit` measures, as if on this machine.

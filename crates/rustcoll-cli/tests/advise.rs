@@ -85,7 +85,7 @@ fn the_time_is_split_and_a_late_rank_is_named() {
 fn a_better_algorithm_is_named_with_its_rule() {
     let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[(3, 0.1)]);
     let advice = advise(&job, "--machine summit --times-as-many 4");
-    let expected = "--mca coll_rustcoll_allreduce_rules \"ranks=64 bytes=8..15 -> shared_leaders";
+    let expected = "--mca coll_rustcoll_allreduce_rules \"ranks=64 bytes=8..15 -> shared_leaders\"";
     assert!(advice.contains(expected), "{advice}");
     assert!(advice.contains("of the time of ring (my.toml:7) by the prediction for summit."), "{advice}");
     assert!(advice.contains(" The rule my.toml:7 is to blame: without it, "), "{advice}");

@@ -13,7 +13,7 @@ use super::queue::{Queue, Timed};
 use super::signals::GivenSignals;
 use super::timeline::{Activity, Recorder, Span};
 use super::{Prediction, Progress, SimulationError, Stage};
-use crate::cost::machine::{Link, Machine, Port};
+use crate::cost::machine::{Link, Machine, Port, Shared};
 use std::cmp::Ordering;
 
 /// The observer is called once in so many events.
@@ -108,6 +108,8 @@ struct Run<'job, R: Recorder> {
     network: &'job Network,
     bytes: Bytes,
     machine: &'job Machine,
+    /// Asked for once, because what the machine does not state is derived.
+    shared: Shared,
     ranks: Vec<Rank<R::Instant>>,
     posts: Vec<Post<R::Instant>>,
     /// What posts of each kind cost.
@@ -193,6 +195,7 @@ impl<'job, R: Recorder> Run<'job, R> {
             network,
             bytes,
             machine,
+            shared: machine.shared(),
             ranks: vec![begin; ranks],
             posts: vec![unknown; network.ends.len()],
             costs: network.kinds.iter().map(|kind| Cost::of(kind, bytes, machine)).collect(),
@@ -240,8 +243,7 @@ impl<'job, R: Recorder> Run<'job, R> {
                 }
                 Action::Expect => match self.given.expect(rank) {
                     Some(given) => {
-                        let latency = self.machine.shared().latency;
-                        let seen = self.recorder.after(given, once(Charged::Flag), latency);
+                        let seen = self.recorder.after(given, once(Charged::Flag), self.shared.latency);
                         self.end_round(rank, seen);
                         self.handle_flag(rank);
                     }
@@ -265,7 +267,7 @@ impl<'job, R: Recorder> Run<'job, R> {
 
     /// Charges a rank's processor for copies, reductions and reads.
     fn work(&mut self, rank: usize, work: &Work) {
-        let (processor, shared) = (&self.machine.processor, self.machine.shared());
+        let (processor, shared) = (&self.machine.processor, self.shared);
         let held = self.bytes.held;
         for (what, amount, time) in [
             (Charged::Copy, work.copied, processor.copy_time),
@@ -280,7 +282,7 @@ impl<'job, R: Recorder> Run<'job, R> {
 
     /// Charges a rank's processor for a flag that it raises or sees.
     fn handle_flag(&mut self, rank: usize) {
-        self.spend(rank, once(Charged::FlagOverhead), self.machine.shared().overhead);
+        self.spend(rank, once(Charged::FlagOverhead), self.shared.overhead);
     }
 
     /// Keeps a rank's processor busy for so long.

@@ -195,21 +195,10 @@ fn set_times(machine: &mut Machine, what: Charged, stage: usize, times: ByteTime
         Charged::Copy => processor_mut(machine, stage).copy_time = times,
         Charged::Reduction => processor_mut(machine, stage).reduce_time = times,
         Charged::Fresh => processor_mut(machine, stage).fresh_time = times,
-        Charged::Flag | Charged::FlagOverhead | Charged::Reading | Charged::SingleCopy => {
-            if let Some(shared) = &mut machine.shared {
-                set_times_of_shared(shared, what, times);
-            }
-        }
-    }
-}
-
-fn set_times_of_shared(shared: &mut Shared, what: Charged, times: ByteTime) {
-    match what {
-        Charged::Flag => shared.latency = times.at(0.0),
-        Charged::FlagOverhead => shared.overhead = times.at(0.0),
-        Charged::Reading => shared.byte_time = times,
-        Charged::SingleCopy => shared.single_copy_time = Some(times),
-        _ => unreachable!("{what:?} is no time of shared memory"),
+        Charged::Flag => shared_mut(machine).latency = times.at(0.0),
+        Charged::FlagOverhead => shared_mut(machine).overhead = times.at(0.0),
+        Charged::Reading => shared_mut(machine).byte_time = times,
+        Charged::SingleCopy => shared_mut(machine).single_copy_time = Some(times),
     }
 }
 
@@ -230,6 +219,10 @@ fn link_mut(machine: &mut Machine, level: Level, stage: usize) -> &mut Link {
         None => first,
         Some(stage) => &mut beyond[stage].1,
     }
+}
+
+fn shared_mut(machine: &mut Machine) -> &mut Shared {
+    machine.shared.as_mut().expect("what is to be found is stated at the start")
 }
 
 fn processor_mut(machine: &mut Machine, stage: usize) -> &mut Processor {
