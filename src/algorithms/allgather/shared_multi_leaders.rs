@@ -8,7 +8,7 @@ use crate::algorithms::building_blocks::placement::Placement;
 use crate::algorithms::building_blocks::shared_node::with_slots;
 use crate::algorithms::building_blocks::shares::Shares;
 use crate::algorithms::{Algorithm, Body, Parameter, Problem};
-use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
+use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_multi_leaders",
@@ -21,49 +21,63 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..shared_leaders::ALGORITHM
 };
 
-/// Messages hold only scratch blocks, which are bytes, so long blocks can be cut anywhere. Slots and scratch blocks
-/// have the numbers of the blocks that they hold.
+/// Messages hold only scratch blocks, which are bytes, so long blocks can be cut anywhere. A rank shows its own block in slot
+/// 0, and then its share of the blocks of each other node, that of the next node first. Few slots are long.
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let placement = Placement::of(problem);
     let shares = Shares::new(&placement, rank);
-    let is_alone = shares.members().len() == 1;
     let mut program = Builder::new(rank, size, size);
     let own = if problem.in_place { Recv.block(rank) } else { Send.block(rank) };
     if placement.nodes() > 1 {
         program.copy(own, Scratch.block(rank));
     }
-    let arriving: Vec<_> = shares
-        .targets(shares.place.local)
-        .map(|source| (source, program.receive(source, Scratch.block(source))))
-        .collect();
+    let receive = |source| program.receive(source, Scratch.block(source));
+    let arriving: Vec<_> = shares.targets(shares.place.local).map(receive).collect();
     for (target, _) in shares.sources() {
         program.send(target, Scratch.block(rank));
     }
-    if !is_alone {
-        program.publish(own, rank);
+    show(&mut program, &shares, own, 0, rank);
+    for neighbour in shares.neighbours() {
+        read(&mut program, neighbour, 0, neighbour);
     }
-    program.copy(own, Recv.block(rank));
-    read(&mut program, &shares, |neighbour| vec![neighbour]);
-    for (source, post) in arriving {
-        program.wait(post);
-        if !is_alone {
-            program.publish(Scratch.block(source), source);
+    // The blocks of one node are read while those of later ones arrive.
+    let mut arriving = arriving.into_iter();
+    let mut slots = 1;
+    for node in shares.other_nodes() {
+        for (slot, source) in (slots..).zip(shares.targets_on(node, shares.place.local)) {
+            program.wait(arriving.next().expect("a message for each of them is received"));
+            show(&mut program, &shares, Scratch.block(source), slot, source);
         }
-        program.copy(Scratch.block(source), Recv.block(source));
+        for neighbour in shares.neighbours() {
+            for (slot, block) in (slots..).zip(shares.targets_on(node, placement.place(neighbour).local)) {
+                read(&mut program, neighbour, slot, block);
+            }
+        }
+        slots += largest_share(&placement, node);
     }
-    read(&mut program, &shares, |neighbour| shares.targets(placement.place(neighbour).local).collect());
-    with_slots(size, placement.most_members(), program.build())
+    // On the emptiest node the own one is such a share too.
+    let slots = (0..placement.nodes()).map(|node| largest_share(&placement, node)).sum();
+    with_slots(slots, placement.most_members(), program.build())
 }
 
-/// Reads the blocks `shown(rank)` that each other rank of the node publishes: its own, or those of other nodes.
-fn read(program: &mut Builder, shares: &Shares, shown: impl Fn(usize) -> Vec<usize>) {
-    for neighbour in shares.neighbours() {
-        for block in shown(neighbour) {
-            let arrived: Run = program.await_slot(neighbour, block);
-            program.copy(arrived, Buffer::Recv.block(block));
-        }
+/// Returns how many blocks of a node a rank of another node shows at most.
+fn largest_share(placement: &Placement, node: usize) -> usize {
+    placement.population(node).div_ceil(placement.fewest_members())
+}
+
+/// Publishes a block to the other ranks of the node, if there are any, and puts it into the result.
+fn show(program: &mut Builder, shares: &Shares, from: Run, slot: usize, block: usize) {
+    if shares.members().len() > 1 {
+        program.publish(from, slot);
     }
+    program.copy(from, Recv.block(block));
+}
+
+/// Reads a block that another rank of the node publishes.
+fn read(program: &mut Builder, neighbour: usize, slot: usize, block: usize) {
+    let arrived: Run = program.await_slot(neighbour, slot);
+    program.copy(arrived, Recv.block(block));
 }
 
 #[cfg(test)]

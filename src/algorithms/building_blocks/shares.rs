@@ -25,11 +25,20 @@ impl<'a> Shares<'a> {
         self.placement.neighbours(self.place)
     }
 
+    /// Returns the other nodes, the next one first.
+    pub fn other_nodes(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let (nodes, own) = (self.placement.nodes(), self.place.node);
+        (1..nodes).map(move |distance| (own + distance) % nodes)
+    }
+
+    /// Returns the ranks of another node that rank number `local` of this node deals with.
+    pub fn targets_on(&self, node: usize, local: usize) -> impl Iterator<Item = usize> + use<'a> {
+        self.placement.members(node).skip(local).step_by(self.members().len())
+    }
+
     /// Returns the ranks of other nodes that rank number `local` of this node deals with, those of the next node first.
-    pub fn targets(&self, local: usize) -> impl Iterator<Item = usize> + use<'a> {
-        let (placement, node, population) = (self.placement, self.place.node, self.members().len());
-        let nodes = (1..placement.nodes()).map(move |distance| (node + distance) % placement.nodes());
-        nodes.flat_map(move |node| placement.members(node).skip(local).step_by(population))
+    pub fn targets(&self, local: usize) -> impl Iterator<Item = usize> {
+        self.other_nodes().flat_map(move |node| self.targets_on(node, local))
     }
 
     /// Returns, for each other node, the rank that deals with this rank, and all ranks of that node. The
