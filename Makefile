@@ -35,7 +35,7 @@
 #                      root; programs of Debian that are not installed are left out
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
 # make bench-costs     what it costs to choose an algorithm, and to build schedules
-# make bench-scale     what one rank of a million keeps and computes for a call: writes docs/scale.md
+# make bench-scale     what one rank of a million keeps and computes for a call: writes docs/scale.md, with a picture
 # make dist            the committed sources with the guide's page and all crates, which need neither Node.js nor a network, into
 #                      build/rustcoll-VERSION.tar.xz, and the recipes for Spack and EasyBuild with its digest into build/recipes
 # make check-packages  what packages are made with: docs/install.md; needs root
@@ -304,8 +304,8 @@ bench-costs:
 
 .PHONY: bench-scale
 bench-scale:
-	$(CARGO) bench -p benchmarks --bench scale --target-dir target >$(BUILD)/scale.md
-	cp $(BUILD)/scale.md docs/scale.md
+	$(CARGO) bench -p benchmarks --bench scale --target-dir target -- $(CURDIR)/$(BUILD)/scale.svg >$(BUILD)/scale.md
+	cp $(BUILD)/scale.md $(BUILD)/scale.svg docs
 
 .PHONY: check-long
 check-long: all programs

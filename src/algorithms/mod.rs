@@ -227,6 +227,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &scatter::single_copy::SCATTERV,
     &scatter::binomial::SCATTERV,
     &inter::allgather::ALGORITHM,
+    &inter::allgather_linear::ALGORITHM,
     &inter::allgatherv::ALGORITHM,
     &inter::allreduce::ALGORITHM,
     &inter::alltoall::ALGORITHM,

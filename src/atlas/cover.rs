@@ -1,7 +1,7 @@
 //! Covers an atlas with few rectangles of ranks and bytes. In each rectangle one candidate is nearly the fastest. Where
 //! rectangles overlap, the first one counts, so a rectangle may reach over points that earlier ones hold.
 
-use super::{Atlas, Point};
+use super::{Atlas, Candidate, Point};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -39,17 +39,19 @@ impl SizeClass {
     }
 }
 
-/// Returns rectangles that together hold all points. At none is the rectangle's candidate slower than the fastest by
-/// more than `limit`, a fraction. Each rectangle is the one that holds most of the points that no earlier rectangle
-/// holds.
-pub fn rectangles(atlas: &Atlas, limit: f64) -> Vec<Rectangle> {
-    let mut cover = Cover { atlas, limit, is_held: vec![false; atlas.ranks.len() * atlas.bytes.len()] };
+/// Returns rectangles that together hold all points where one of the candidates that `may_hold` is not slower than the
+/// fastest of all by more than `limit`, a fraction. At none is the rectangle's candidate slower by more than that. Each
+/// rectangle is the one that holds most of the points that no earlier rectangle holds.
+pub fn rectangles(atlas: &Atlas, limit: f64, may_hold: fn(&Candidate) -> bool) -> Vec<Rectangle> {
+    let is_held = vec![false; atlas.ranks.len() * atlas.bytes.len()];
+    let mut cover = Cover { atlas, limit, may_hold, is_held };
     std::iter::from_fn(|| cover.next()).collect()
 }
 
 struct Cover<'atlas> {
     atlas: &'atlas Atlas,
     limit: f64,
+    may_hold: fn(&Candidate) -> bool,
     /// Whether a rectangle holds the point, by ranks and bytes.
     is_held: Vec<bool>,
 }
@@ -72,7 +74,9 @@ struct Found {
 impl Cover<'_> {
     fn next(&mut self) -> Option<Rectangle> {
         let kinds = SizeClass::ALL.into_iter();
-        let of_kind = |kind| (0..self.atlas.candidates.len()).map(move |candidate| (kind, candidate));
+        let candidates = &self.atlas.candidates;
+        let may_hold = |candidate: &usize| (self.may_hold)(&candidates[*candidate]);
+        let of_kind = |kind| (0..candidates.len()).filter(may_hold).map(move |candidate| (kind, candidate));
         let largest = kinds.flat_map(of_kind).filter_map(|(kind, candidate)| self.largest(kind, candidate));
         let Found { mut held, .. } = largest.reduce(better)?;
         for point in points(&held).filter(|point| self.counts(&held, *point)).collect::<Vec<_>>() {

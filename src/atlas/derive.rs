@@ -12,6 +12,8 @@ pub struct Derived {
     pub candidate: Candidate,
     /// Whether the rule holds only for operators that commute.
     pub commutative: bool,
+    /// The ranks of a full node, if the rule holds only where ranks fill nodes one after the other.
+    pub full_node: Option<usize>,
     /// `Some(true)`: only powers of two. `Some(false)`: only other numbers of ranks.
     pub power_of_two: Option<bool>,
     /// The least and the greatest number of ranks, both included. `None`: no bound.
@@ -27,29 +29,36 @@ pub struct Derived {
 /// of the atlas. A point also decides for fewer bytes, down to the next point, and for more ranks, up to the
 /// next point. The outermost points decide for everything beyond, where nothing is known.
 ///
-/// If any rule requires operators that commute, a second list of rules serves the others. Algorithms over
-/// shared memory are left out: not every call may use them, and rules have no condition for that.
-pub fn derive(atlas: &Atlas, limit: f64) -> Vec<Derived> {
-    match atlas.only(|candidate| !candidate.algorithm.takes_shared_memory()) {
-        Some(over_messages) => derive_for_all_calls(&over_messages, limit),
-        None => Vec::new(),
-    }
+/// If any rule requires operators that commute, a second list of rules serves the others. Not every call may use shared
+/// memory. So rules of algorithms over shared memory come first, for full nodes of `full_node` ranks if that is more than
+/// one, and the other rules decide for all calls.
+pub fn derive(atlas: &Atlas, limit: f64, full_node: usize) -> Vec<Derived> {
+    let over_messages = atlas.only(|candidate| !takes_shared_memory(candidate));
+    let shared = (full_node > 1).then(|| derive_for_all_operators(atlas, limit, takes_shared_memory));
+    let of_nodes = shared.into_iter().flatten().map(|rule| Derived { full_node: Some(full_node), ..rule });
+    let of_all = over_messages.iter().flat_map(|atlas| derive_for_all_operators(atlas, limit, |_| true));
+    of_nodes.chain(of_all).collect()
 }
 
-fn derive_for_all_calls(atlas: &Atlas, limit: f64) -> Vec<Derived> {
-    let all = rules(atlas, limit);
+fn takes_shared_memory(candidate: &Candidate) -> bool {
+    candidate.algorithm.takes_shared_memory()
+}
+
+fn derive_for_all_operators(atlas: &Atlas, limit: f64, may_hold: fn(&Candidate) -> bool) -> Vec<Derived> {
+    let all = rules(atlas, limit, may_hold);
     if all.iter().all(|rule| rule.candidate.algorithm.keeps_order()) {
         return all;
     }
     let in_order = atlas.only(|candidate| candidate.algorithm.keeps_order());
     let commuting = all.into_iter().map(|rule| Derived { commutative: true, ..rule });
-    commuting.chain(in_order.iter().flat_map(|atlas| rules(atlas, limit))).collect()
+    commuting.chain(in_order.iter().flat_map(|atlas| rules(atlas, limit, may_hold))).collect()
 }
 
-fn rules(atlas: &Atlas, limit: f64) -> Vec<Derived> {
+fn rules(atlas: &Atlas, limit: f64, may_hold: fn(&Candidate) -> bool) -> Vec<Derived> {
     let rule = |held: Rectangle| Derived {
         candidate: atlas.candidates[held.candidate],
         commutative: false,
+        full_node: None,
         power_of_two: match held.kind {
             SizeClass::Any => None,
             SizeClass::PowersOfTwo => Some(true),
@@ -65,7 +74,7 @@ fn rules(atlas: &Atlas, limit: f64) -> Vec<Derived> {
         ),
         regret: held.regret,
     };
-    rectangles(atlas, limit).into_iter().map(rule).collect()
+    rectangles(atlas, limit, may_hold).into_iter().map(rule).collect()
 }
 
 impl Atlas {
@@ -85,7 +94,7 @@ pub fn to_native(rules: &[Derived]) -> String {
 }
 
 fn write_rule(text: &mut String, rule: &Derived) -> std::fmt::Result {
-    let Derived { candidate, commutative, power_of_two, ranks, bytes, regret } = rule;
+    let Derived { candidate, commutative, full_node, power_of_two, ranks, bytes, regret } = rule;
     writeln!(text, "\n# at most {:.1} % slower than the fastest", 100.0 * regret)?;
     writeln!(text, "[[{}]]", candidate.collective.name())?;
     if *commutative {
@@ -96,6 +105,9 @@ fn write_rule(text: &mut String, rule: &Derived) -> std::fmt::Result {
     }
     write_range(text, "ranks", *ranks, |ranks| ranks.to_string())?;
     write_range(text, "bytes", *bytes, quantity::in_units)?;
+    if let Some(full_node) = full_node {
+        writeln!(text, "when = \"ranks_per_node == min(ranks, {full_node})\"")?;
+    }
     writeln!(text, "algorithm = \"{}\"", candidate.algorithm.name)?;
     for &parameter in candidate.algorithm.parameters {
         match candidate.parameters.get(parameter) {

@@ -26,16 +26,27 @@ fn atlas(collective: Collective, machine: &Machine, sweep: Sweep) -> Atlas {
     Atlas::new(Candidate::all(collective, sweep), machine, ranks, bytes, SLOWEST, |_| {}).unwrap()
 }
 
-/// The call at a point, with an operator that commutes or not. Rules are derived without shared memory.
+/// The call at a point, with an operator that commutes or not, without shared memory.
 fn call(atlas: &Atlas, point: Point, commutative: bool) -> Call {
     let call = Call::new(atlas.collective, atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
-    Call { commutative, shares_memory: false, ..call }
+    Call { commutative, shares_memory: false, copies_singly: false, ..call }
+}
+
+/// The same call on full nodes, whose ranks share memory.
+fn call_on_full_nodes(call: &Call, ranks_per_node: usize) -> Call {
+    let nodes = call.size.div_ceil(ranks_per_node);
+    Call {
+        shares_memory: true,
+        is_on_several_nodes: nodes > 1,
+        nodes: Some(nodes),
+        ranks_per_node: Some(call.size.min(ranks_per_node)),
+        ..*call
+    }
 }
 
 /// How much slower the choice of the rules is than the fastest that can serve the call, as a fraction.
-fn regret_of_choice(atlas: &Atlas, rules: &Rules, point: Point, commutative: bool) -> f64 {
-    let call = call(atlas, point, commutative);
-    let Choice::Use { algorithm, parameters } = rules.choose(&call) else {
+fn regret_of_choice(atlas: &Atlas, rules: &Rules, point: Point, call: &Call) -> f64 {
+    let Choice::Use { algorithm, parameters } = rules.choose(call) else {
         panic!("{call:?}: no rule matches");
     };
     call.is_served_by(algorithm).unwrap();
@@ -165,14 +176,23 @@ fn derived_rules_choose_what_is_nearly_the_fastest() {
                 continue;
             }
             let atlas = atlas(collective, machine, Sweep::Parameters);
-            let derived = derive(&atlas, LIMIT);
+            let derived = derive(&atlas, LIMIT, machine.ranks_per_node);
             let text = to_native(&derived);
             let rules = Rules::parse("derived", &text).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
             assert_eq!(rules.of(collective).len(), derived.len());
             for point in atlas.points() {
                 for commutative in [true, false] {
-                    let regret = regret_of_choice(&atlas, &rules, point, commutative);
-                    assert!(regret <= LIMIT, "{:?}: {regret}\n{text}", call(&atlas, point, commutative));
+                    let by_messages = call(&atlas, point, commutative);
+                    let on_nodes = call_on_full_nodes(&by_messages, machine.ranks_per_node);
+                    let calls = if machine.ranks_per_node > 1 {
+                        &[by_messages, on_nodes][..]
+                    } else {
+                        &[by_messages]
+                    };
+                    for call in calls {
+                        let regret = regret_of_choice(&atlas, &rules, point, call);
+                        assert!(regret <= LIMIT, "{call:?}: {regret}\n{text}");
+                    }
                 }
             }
         }
@@ -182,7 +202,7 @@ fn derived_rules_choose_what_is_nearly_the_fastest() {
 #[test]
 fn each_rule_states_the_largest_regret_of_those_that_it_decides() {
     let atlas = atlas_of_allreduce();
-    let derived = derive(atlas, LIMIT);
+    let derived = derive(atlas, LIMIT, 1);
     let rules = Rules::parse("derived", &to_native(&derived)).unwrap();
     let mut largest = vec![0.0_f64; derived.len()];
     for point in atlas.points() {
@@ -190,7 +210,7 @@ fn each_rule_states_the_largest_regret_of_those_that_it_decides() {
             let call = call(atlas, point, commutative);
             let explained = rules.explain(&call);
             let deciding = explained.iter().position(|one| one.verdict == crate::selection::Verdict::Matches);
-            let regret = regret_of_choice(atlas, &rules, point, commutative);
+            let regret = regret_of_choice(atlas, &rules, point, &call);
             let largest = &mut largest[deciding.unwrap()];
             *largest = largest.max(regret);
         }
@@ -203,7 +223,7 @@ fn each_rule_states_the_largest_regret_of_those_that_it_decides() {
 #[test]
 fn a_larger_regret_makes_fewer_rules() {
     let atlas = atlas_of_allreduce();
-    let counts = [0.0, 0.05, 0.3, 1e9].map(|limit| derive(atlas, limit).len());
+    let counts = [0.0, 0.05, 0.3, 1e9].map(|limit| derive(atlas, limit, 1).len());
     assert!(counts.is_sorted_by(|one, other| one >= other), "{counts:?}");
     // One rule for operators that commute and one for the others, if the first does not keep the order.
     assert!(counts[3] <= 2 && counts[0] > counts[1], "{counts:?}");
@@ -218,6 +238,7 @@ fn a_rule_says_what_it_holds_for() {
     let rule = Derived {
         candidate: Candidate { collective, algorithm, parameters },
         commutative: true,
+        full_node: None,
         power_of_two: Some(false),
         ranks: (Some(5), Some(9)),
         bytes: (Some(1025), Some(4096)),
@@ -227,6 +248,10 @@ fn a_rule_says_what_it_holds_for() {
                     power_of_two = false\nranks = \"5..9\"\nbytes = \"1025..4KiB\"\nalgorithm = \"recursive_multiplying\"\n\
                     radix = 4\n";
     assert_eq!(to_native(std::slice::from_ref(&rule)), expected);
+    let on_nodes = Derived { full_node: Some(32), ..rule.clone() };
+    assert!(
+        to_native(&[on_nodes]).contains("4KiB\"\nwhen = \"ranks_per_node == min(ranks, 32)\"\nalgorithm")
+    );
     let open = Derived { ranks: (None, Some(9)), bytes: (Some(8), None), ..rule.clone() };
     assert!(to_native(&[open]).contains("ranks = \"..9\"\nbytes = \"8..\"\n"));
     let single = Derived { ranks: (Some(9), Some(9)), bytes: (None, None), ..rule };

@@ -112,7 +112,7 @@ fn rules_derived_from_predictions_decide() {
     let atlas =
         Atlas::new(candidates, &machine, vec![2, 3, 4, 5, 8], vec![8, 32, 1 << 20], f64::INFINITY, |_| {})
             .unwrap();
-    let text = to_native(&derive(&atlas, 0.05));
+    let text = to_native(&derive(&atlas, 0.05, 1));
     let file = file("derived.toml", &text);
     let rules = Rules::parse(&file, &text).unwrap();
     let job = right_with(&[(FILES, &file), (STRICT, "on")], &[]);

@@ -39,6 +39,7 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
         }
         None => Start { machine: guess::machine(&rows), distance: FROM_GUESS },
     };
+    let start = Start { machine: with_shared_memory(start.machine, &rows), ..start };
     let (rows, left_out) = parted_by_length(rows, &start.machine)?;
     let (fitted, held_out) = parted(rows, options.one_of as usize);
     let (machine, certainties) = fit(&fitted, &start)?;
@@ -61,6 +62,16 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
 /// Returns how many ranks the fullest nodes have; `None` if the rows have no node with several ranks.
 fn full_nodes(rows: &[Row]) -> Option<usize> {
     rows.iter().filter_map(|row| row.ranks_per_node).max().filter(|&most| most > 1)
+}
+
+/// Returns the machine with times of shared memory, if it states none and rows depend on them.
+fn with_shared_memory(machine: Machine, rows: &[Row]) -> Machine {
+    match machine.shared {
+        None if rows.iter().any(|row| row.candidate.algorithm.takes_shared_memory()) => {
+            Machine { shared: Some(machine.shared()), ..machine }
+        }
+        _ => machine,
+    }
 }
 
 /// Returns the rows of one in `one_of` cells, chosen by a hash, and the other rows.
@@ -211,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_memory_has_parameters_too_if_the_start_states_them() {
+    fn shared_memory_has_parameters_too() {
         let hockney = Machine { ranks_per_node: 8, ..Machine::hockney(1e-4, 1e-9, 2e-9) };
         let shared = |latency: f64, overhead: f64, byte_time: f64, single_copy_time: f64| {
             let single_copy_time = Some(single_copy_time.into());
@@ -267,13 +278,15 @@ mod tests {
         let between = Link { gap: 1e-7, eager_limit: usize::MAX, ..machine.between };
         let byte_time = (1.0 / 6e9).into();
         let within = Link { overhead: 1e-7, byte_time, eager_limit: usize::MAX, ..machine.within };
-        let machine = Machine { ranks_per_node: 8, between, within, ..machine };
+        let byte_time = (1.0 / 9e9).into();
+        let shared = Some(Shared { latency: 3e-7, overhead: 1.4e-7, byte_time, single_copy_time: None });
+        let machine = Machine { ranks_per_node: 8, between, within, shared, ..machine };
         let rows = measured_for_fit_on(&machine, Placement { ranks: 64, ranks_per_host: 8 });
-        let guess = guess::machine(&rows);
+        let guess = with_shared_memory(guess::machine(&rows), &rows);
         let between = Link { gap: 1e-8, ..guess.between };
         let start = Start { machine: Machine { between, ..guess }, distance: FROM_GUESS };
         let (found, certainties) = fit(&rows, &start).unwrap();
-        assert_eq!(certainties.len(), 9);
+        assert_eq!(certainties.len(), 12);
         for Certainty { parameter, deviation } in certainties {
             assert!(deviation.is_some(), "{parameter} is not determined");
             let (found, expected) = (parameter.value(&found), parameter.value(&machine));

@@ -188,7 +188,7 @@ fn for_fit(folder: &Path, jobs: &[(usize, usize, usize)], more: &str) -> Run {
 fn what_is_measured_for_a_fit_is_read_by_fit_and_validate() {
     let folder = folder("bench_for_fit");
     let output = for_fit(&folder, &[(1, 2, 1), (2, 1, 2), (3, 1, 3), (3, 2, 3)], "").right();
-    assert!(output.contains("\n35 times for `rustcoll fit "), "{output}");
+    assert!(output.contains("\n41 times for `rustcoll fit "), "{output}");
     let asked = fs::read_to_string(folder.join("3-1/asked")).unwrap();
     assert!(asked.ends_with(" alltoall:64/rustcoll:spread_out\n"), "{asked}");
     let text = fs::read_to_string(folder.join("times.csv")).unwrap();

@@ -303,6 +303,24 @@ fn derived_rules_lose_no_more_than_their_regret_and_others_may() {
 }
 
 #[test]
+fn derived_rules_choose_shared_memory_on_full_nodes_and_messages_elsewhere() {
+    let file = folder("derived_for_nodes").join("rules.toml");
+    let file = file.display();
+    let grid =
+        "--machine infiniband-edr --ranks-per-node 4 --ranks 2..16 --bytes 8..4KiB --collective allreduce";
+    rustcoll(&format!("rules derive {grid} -o {file}")).right();
+    rustcoll(&format!("rules regret {file} {grid} --limit 6%")).right();
+    let explained = |nodes: &str| {
+        let call = "--collective allreduce --ranks 16 --bytes 8";
+        rustcoll(&format!("rules explain {file} {call} {nodes}")).right().lines().last().unwrap().to_owned()
+    };
+    assert!(explained("--nodes 4 --ranks-per-node 4").starts_with("shared"));
+    for other in ["--nodes 16 --ranks-per-node 1", "--nodes 4 --ranks-per-node 4 --no-shared-memory", ""] {
+        assert!(!explained(other).starts_with("shared"), "{other}: {}", explained(other));
+    }
+}
+
+#[test]
 fn mock_ups_cost_what_they_call_and_have_no_price_of_their_own() {
     let no_price = "bcast_as_allgatherv: it has no price of its own";
     let file = folder("priced_mock_ups").join("rules.toml");

@@ -4,7 +4,7 @@
 //! time takes as many steps as the larger group has ranks, because no rank of the smaller group ever waits.
 
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::schedule::{Buffer::*, Builder, Schedule};
+use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall, Collective::Alltoallv, Collective::Alltoallw],
@@ -19,6 +19,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    exchange(problem, rank, |target| Send.block(target))
+}
+
+/// The rank sends what `sent` names to each rank of the other group, and receives a block of each.
+pub(super) fn exchange(problem: &Problem, rank: usize, sent: impl Fn(usize) -> Run) -> Schedule {
     let Problem { size, remote, .. } = *problem;
     let mut program = Builder::new(rank, size, size);
     // Rank i starts with rank i of the other group, so few ranks are the target of two first messages.
@@ -27,7 +32,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.receive(source, Recv.block(source));
     }
     for target in partners() {
-        program.send(target, Send.block(target));
+        program.send(target, sent(target));
     }
     program.build()
 }

@@ -4,6 +4,7 @@
 //! Rank 0 leads the own group, rank `local` the other.
 
 pub mod allgather;
+pub mod allgather_linear;
 pub mod allgatherv;
 pub mod allreduce;
 pub mod alltoall;

@@ -22,6 +22,8 @@ pub struct Plan {
     pub budget: u64,
     /// How long the whole plan may take.
     minutes: Option<f64>,
+    /// What the report says below its first table.
+    pub note: Option<String>,
     /// The contestants, which take turns. The first one is compared with the best of the others.
     #[serde(default)]
     contestants: Vec<String>,

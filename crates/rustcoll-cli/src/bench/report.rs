@@ -24,8 +24,8 @@ rustcoll is faster.
 const OVERVIEW: &str = "
 The upper number of a cell is the geometric mean of what was measured, the lower one the worst: one number of bytes on one number of ranks. A
 number over 1.1 is bold. Counts are equal, linear and sparse, and neighbours are those of stencils and of a random graph
-([tuning.md](tuning.md#to-compare)). *Two groups* has all three forms. *Overlap* is how much of a call computing hides: the mean, in brackets that
-of the best of the others, and below it the least.
+([tuning.md](tuning.md#to-compare)). If there are columns of two groups, they have all three forms. Columns of overlap say how much of a call computing
+hides: the mean, in brackets that of the best of the others, and below it the least.
 ";
 
 const METHOD: &str = "
@@ -36,6 +36,14 @@ take turns in one job, from starts at one instant (on one node, after a barrier)
 they send before each call, as programs do, except where a section says *the same data*. Other MPIs take turns with it in jobs of their own,
 several of each; then the median of the jobs' medians counts. Results are checked. Bytes are those by the collective's measure
 ([rules.md](rules.md)), and those of a block where it has none.
+";
+
+const LIMITS: &str = "
+
+## Limits
+
+*Number* is how many cells were measured. *Each* is the highest ratio that a cell may have, *worst* the highest that was measured. *Mean* is the highest
+geometric mean of the ratios that there may be, *found* is the one that was measured. Sections below give the reasons of cells beyond a limit.
 ";
 
 const BOUND: &str = "
@@ -61,8 +69,9 @@ pub fn write(plan: &Plan, store: &Store, path: &Path, output: &mut impl Write) -
     let overview = overview(&outcomes);
     let machine = store.machine.as_deref().unwrap_or("not known");
     let first = if overview.is_empty() { String::new() } else { format!("\n{overview}{OVERVIEW}") };
+    let note = plan.note.as_ref().map(|note| format!("\n{}\n", note.trim())).unwrap_or_default();
     let mut text =
-        format!("{INTRODUCTION}{first}{METHOD}\nMachine: {machine}.\n\n## Limits\n{}", summary(&outcomes));
+        format!("{INTRODUCTION}{first}{note}{METHOD}\nMachine: {machine}.{LIMITS}{}", summary(&outcomes));
     outcomes.iter().for_each(|outcome| text += &section(plan, outcome));
     files::write(Some(path), text.as_bytes(), &mut io::sink())?;
     for outcome in outcomes.iter().filter(|outcome| !outcome.ratios.is_empty()) {

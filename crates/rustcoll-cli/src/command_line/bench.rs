@@ -30,7 +30,7 @@ pub struct BenchOptions {
     /// How many ranks a host has; all of them unless given
     #[arg(long, value_parser = ranks)]
     pub ranks_per_host: Option<usize>,
-    /// Measures the 20 to 40 calls that determine a machine's parameters, and writes them as `rustcoll fit` reads them. Jobs
+    /// Measures the 20 to 45 calls that determine a machine's parameters, and writes them as `rustcoll fit` reads them. Jobs
     /// have two ranks, some and all of them, with one rank on a host and with --ranks-per-host
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with_all = ["series", "bytes", "contestants", "csv", "json"])]

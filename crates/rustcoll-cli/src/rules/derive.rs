@@ -19,17 +19,16 @@ const POWERS_OF_BYTES: usize = 2;
 /// Derives rules from the predictions for a machine.
 pub fn run(options: &DeriveOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let machine = options.machine.read()?;
+    let full_node = machine.ranks_per_node;
     let ranks = sampled_numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
     let bytes = numbers_of_bytes(options.bytes.clone(), POWERS_OF_BYTES);
     let mut rules: Vec<Derived> = Vec::new();
     for collective in collectives(options)? {
-        // No rules are derived for algorithms that use shared memory.
-        let is_over_messages = |candidate: &Candidate| !candidate.algorithm.takes_shared_memory();
         let mut candidates = Candidate::all(collective, Sweep::Parameters);
-        candidates.retain(is_over_messages);
+        candidates.retain(|candidate| full_node > 1 || !candidate.algorithm.takes_shared_memory());
         let (ranks, bytes) = (ranks.clone(), bytes.clone());
         let atlas = priced_atlas(candidates, &machine, ranks, bytes, 1.0 + options.regret, &|_, _, _| false)?;
-        rules.append(&mut derive(&atlas, options.regret));
+        rules.append(&mut derive(&atlas, options.regret, full_node));
     }
     let text = head(options, rules.len()) + &to_native(&rules);
     files::write(options.output.as_deref(), text.as_bytes(), output)?;

@@ -1,12 +1,17 @@
 //! Measures the memory and the time that one rank of many needs for a call: `make bench-scale`.
 //!
 //! For each collective, the default rules choose an algorithm on nodes of 128 ranks. The first call decides
-//! and binds at one rank. Each call runs the plan over a transport that answers at once, so nothing is sent.
-//! Arguments select collectives: `cargo bench -p benchmarks --bench scale -- bcast`.
+//! and binds at two of the ranks. Each call runs the plan over a transport that answers at once, so nothing is sent.
+//! Arguments select collectives: `cargo bench -p benchmarks --bench scale -- bcast`. One that ends in `.svg` is where the
+//! picture goes.
 
+mod plot;
+
+use plot::{Line, Panel};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::convert::Infallible;
 use std::hint::black_box;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -16,7 +21,7 @@ use rustcoll::engine::{
     Counts, Execution, LengthExchange, LentCopy, Plan, Region, SlotBounds, Transport, bind,
 };
 use rustcoll::schedule::Post;
-use rustcoll::selection::{Call, Choice, Rules};
+use rustcoll::selection::{Call, Choice, Measure, Rules};
 
 const RANKS: [usize; 3] = [1 << 12, 1 << 16, 1 << 20];
 
@@ -118,7 +123,8 @@ impl Transport for Instantly {
     fn end_stripe(&mut self) {}
 }
 
-/// The cost of a call for one rank.
+/// The cost of a call for one rank, or the most of several.
+#[derive(Clone, Copy)]
 struct Cost {
     algorithm: &'static str,
     /// Bytes of the schedule and its plan.
@@ -135,16 +141,20 @@ This page is for sites with many thousands of ranks. It shows the memory and the
 `make bench-scale` writes this page in a minute, on any machine.
 
 The benchmark runs each collective with lengths of 8 B, 4 KiB and 1 MiB, by the collective's measure. It takes what the default rules choose on
-4,096 (2^12), 65,536 (2^16) and 1,048,576 (2^20) ranks, 128 on each node. One rank in the middle decides, makes its schedule, binds it to data, and
-carries it out over a transport that answers at once.
+4,096 (2^12), 65,536 (2^16) and 1,048,576 (2^20) ranks, 128 on each node. Two ranks decide, make their schedules, bind them to data, and carry them out
+over a transport that answers at once: rank 0, which is the root and leads its node, and a rank in the middle. Each number is that of the rank for
+which it is larger. If a row names several algorithms, the later ones serve more ranks.
 
 - *Kept*: bytes of the schedule and its plan, until the communicator is freed. **Bold**: more than 64 KiB; of an alltoall, more than 32 bytes for
   each rank.
 - *First call*: microseconds to decide, to make the schedule and to bind it. **Bold**: more than 2 ms; of an alltoall, 20 ms.
 - *Each call*: microseconds to carry it out, beside what network and memory take. **Bold**: more than 2 us; an alltoall has a message for each rank.
+  About 0.1 us for each message: a ring on 2^20 ranks has as many messages as ranks. So has the root of a linear gather or scatter.
 
-What a communicator keeps for itself is not in the table. Where each rank is takes no memory if ranks are placed evenly: so many on each node, node
-after node, and from the first node again. Otherwise it takes 20 bytes for each rank, which all calls share.
+![Bytes kept and time of the first call, by the number of ranks](scale.svg)
+
+The picture shows each row of the table as a line. What a communicator keeps for itself is in neither. Where each rank is takes no memory if ranks are
+placed evenly: so many on each node, node after node, and from the first node again. Otherwise it takes 20 bytes for each rank, which all calls share.
 
 | collective | bytes | algorithm | kept, 2^12 | 2^16 | 2^20 | first call, 2^12 | 2^16 | 2^20 | each call, 2^12 | 2^16 | 2^20 |
 |---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -152,26 +162,52 @@ after node, and from the first node again. Otherwise it takes 20 bytes for each 
 
 fn main() {
     print!("{PAGE}");
-    let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let (pictures, named): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .partition(|word| word.ends_with(".svg"));
     let is_named =
         |collective: &Collective| named.is_empty() || named.iter().any(|name| name == collective.name());
+    let mut rows = Vec::new();
     for collective in Collective::ALL.into_iter().filter(is_named) {
         if collective.cut() == Cut::Edges {
             continue;
         }
         for bytes in BYTES {
-            let costs = RANKS.map(|ranks| cost(collective, bytes, ranks));
+            let costs = RANKS.map(|ranks| most(collective, bytes, ranks));
             let [Some(few), Some(more), Some(many)] = costs else { continue };
-            println!("{}", row(collective, bytes, &[few, more, many]));
+            let costs = [few, more, many];
+            println!("{}", row(collective, bytes, &costs));
+            rows.push((collective, costs));
         }
     }
+    for picture in pictures {
+        plot::write(Path::new(&picture), &panels(&rows)).expect("the picture can be written");
+    }
+}
+
+fn panels(rows: &[(Collective, [Cost; RANKS.len()])]) -> [Panel; 2] {
+    let panel = |title, value: fn(&Cost) -> f64| {
+        let line = |(collective, costs): &(Collective, [Cost; RANKS.len()])| Line {
+            goes_to_all: goes_to_all(*collective),
+            points: RANKS.iter().map(|&ranks| ranks as f64).zip(costs.iter().map(value)).collect(),
+        };
+        Panel { title, lines: rows.iter().map(line).collect() }
+    };
+    [
+        panel("bytes kept", |cost| cost.kept as f64),
+        panel("first call, microseconds", |cost| cost.first.as_secs_f64() * 1e6),
+    ]
+}
+
+fn goes_to_all(collective: Collective) -> bool {
+    matches!(collective, Collective::Alltoall | Collective::Alltoallv | Collective::Alltoallw)
 }
 
 fn row(collective: Collective, bytes: usize, costs: &[Cost; RANKS.len()]) -> String {
     let mut algorithms: Vec<&str> = costs.iter().map(|cost| cost.algorithm).collect();
     algorithms.dedup();
-    let goes_to_all =
-        matches!(collective, Collective::Alltoall | Collective::Alltoallv | Collective::Alltoallw);
+    let goes_to_all = goes_to_all(collective);
     let [most_first, most_each] = if goes_to_all { [20e-3, f64::INFINITY] } else { [2e-3, 2e-6] };
     let kept = RANKS.iter().zip(costs).map(|(ranks, cost)| {
         let most = if goes_to_all { 32 * ranks } else { 64 << 10 };
@@ -190,7 +226,19 @@ fn marked(text: String, is_beyond: bool) -> String {
     if is_beyond { format!("**{text}**") } else { text }
 }
 
-fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
+/// Returns the most that the root, which leads its node, and a rank in the middle need. `None`: there is no schedule.
+fn most(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
+    let [root, other] = [0, ranks / 3].map(|rank| cost(collective, bytes, ranks, rank));
+    let (root, other) = (root?, other?);
+    Some(Cost {
+        kept: root.kept.max(other.kept),
+        first: root.first.max(other.first),
+        each: root.each.max(other.each),
+        ..root
+    })
+}
+
+fn cost(collective: Collective, bytes: usize, ranks: usize, rank: usize) -> Option<Cost> {
     let table = Rules::built_in().for_communicator(collective, ranks, 1);
     let call = Call {
         root: collective.is_rooted().then_some(0),
@@ -199,7 +247,6 @@ fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
         ranks_per_node: Some(RANKS_PER_NODE),
         ..Call::new(collective, ranks, bytes)
     };
-    let rank = ranks / 3;
     let before = HELD.load(Relaxed);
     let start = Instant::now();
     let Choice::Use { algorithm, parameters } = table.choose(&call) else { return None };
@@ -212,7 +259,8 @@ fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
     }
     let problem = parameters.applied(algorithm, bytes, problem);
     let schedule = Arc::new(algorithm.schedule(&problem, rank));
-    let count = Counts::One { count: bytes, bytes: 1 };
+    let of_block = if Measure::of(collective) == Measure::AllBlocks { bytes.div_ceil(ranks) } else { bytes };
+    let count = Counts::One { count: of_block, bytes: 1 };
     let binding = bind(collective, rank, schedule.blocks, &count, &count);
     let bounds = SlotBounds::of_ranks(ranks, SlotBounds::DEFAULT.bank);
     let plan = match (schedule.slots > 0, LengthExchange::new(algorithm, &problem, &schedule, &binding)) {
