@@ -125,7 +125,7 @@ fn alone_it_makes_and_serves_inter_communicators() {
         let job = run(command.arg(&program));
         assert_right(&job);
         job.assert_contains(&format!("rank 0 of 1+{}, communicator", ranks - 1));
-        job.assert_contains("allgatherv by inter_leaders");
+        job.assert_contains("allgatherv by inter_linear");
     }
 }
 
@@ -147,7 +147,7 @@ fn what_is_forced_for_one_group_is_reported_once_in_each_of_two() {
     // reports.
     let report = "ring is forced for allgatherv, but cannot serve this call: the communicator has two groups";
     job.assert(job.count(report) == 4, "two communicators, one report for each group");
-    job.assert_contains("allgatherv by inter_leaders");
+    job.assert_contains("allgatherv by inter_linear");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::run;
 use crate::{CASES_PER_LOOK, Session, Subject, is_called};
 
-/// Returns the algorithms for two groups. Each collective has one.
+/// Returns the algorithms for two groups.
 pub fn subjects(options: &Options) -> Vec<Subject> {
     let collectives =
         Collective::ALL.into_iter().filter(|&one| options.collective.is_none_or(|it| it == one));

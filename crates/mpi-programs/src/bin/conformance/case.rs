@@ -109,7 +109,7 @@ impl Case {
         let commutes = !self.collective.reduces() || self.arithmetic.commutes();
         let serves = |algorithm: &&Algorithm| algorithm.serves(self.size, self.remote, commutes).is_ok();
         let forced = self.algorithm.filter(serves);
-        // Between two groups, rules choose an algorithm if the forced one does not serve.
+        // Between two groups, rules choose an algorithm if the forced one does not serve: on few ranks the first that is registered.
         let has_below = self.remote == 0 && !component::is_alone();
         if has_below { forced } else { forced.or(self.collective.algorithms().find(serves)) }
     }
