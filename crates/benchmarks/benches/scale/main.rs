@@ -142,8 +142,8 @@ This page is for sites with many thousands of ranks. It shows the memory and the
 
 The benchmark runs each collective with lengths of 8 B, 4 KiB and 1 MiB, by the collective's measure. It takes what the default rules choose on
 4,096 (2^12), 65,536 (2^16) and 1,048,576 (2^20) ranks, 128 on each node. Two ranks decide, make their schedules, bind them to data, and carry them out
-over a transport that answers at once: rank 0, which is the root and leads its node, and a rank in the middle. Each number is that of the rank for
-which it is larger. If a row names several algorithms, the later ones serve more ranks.
+over a transport that answers at once. One is rank 0, the root and the leader of its node; the other is in the middle. Each number is that of the rank
+for which it is larger. If a row names several algorithms, the later ones serve more ranks.
 
 - *Kept*: bytes of the schedule and its plan, until the communicator is freed. **Bold**: more than 64 KiB; of an alltoall, more than 32 bytes for
   each rank.
