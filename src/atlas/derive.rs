@@ -30,28 +30,29 @@ pub struct Derived {
 /// next point. The outermost points decide for everything beyond, where nothing is known.
 ///
 /// If any rule requires operators that commute, a second list of rules serves the others. Not every call may use shared
-/// memory. So rules of algorithms over shared memory come first, for full nodes of `full_node` ranks if that is more than
-/// one, and the other rules decide for all calls.
+/// memory. So in each list, rules of algorithms over shared memory come first, for full nodes of `full_node` ranks if that is
+/// more than one, and the other rules decide for all calls.
 pub fn derive(atlas: &Atlas, limit: f64, full_node: usize) -> Vec<Derived> {
-    let over_messages = atlas.only(|candidate| !takes_shared_memory(candidate));
-    let shared = (full_node > 1).then(|| derive_for_all_operators(atlas, limit, takes_shared_memory));
-    let of_nodes = shared.into_iter().flatten().map(|rule| Derived { full_node: Some(full_node), ..rule });
-    let of_all = over_messages.iter().flat_map(|atlas| derive_for_all_operators(atlas, limit, |_| true));
-    of_nodes.chain(of_all).collect()
+    let all = derive_for_all_operators(atlas, limit, full_node);
+    if all.iter().all(|rule| rule.candidate.algorithm.keeps_order()) {
+        return all;
+    }
+    let in_order = atlas.only(|candidate| candidate.algorithm.keeps_order());
+    let commuting = all.into_iter().map(|rule| Derived { commutative: true, ..rule });
+    commuting
+        .chain(in_order.iter().flat_map(|atlas| derive_for_all_operators(atlas, limit, full_node)))
+        .collect()
 }
 
 fn takes_shared_memory(candidate: &Candidate) -> bool {
     candidate.algorithm.takes_shared_memory()
 }
 
-fn derive_for_all_operators(atlas: &Atlas, limit: f64, may_hold: fn(&Candidate) -> bool) -> Vec<Derived> {
-    let all = rules(atlas, limit, may_hold);
-    if all.iter().all(|rule| rule.candidate.algorithm.keeps_order()) {
-        return all;
-    }
-    let in_order = atlas.only(|candidate| candidate.algorithm.keeps_order());
-    let commuting = all.into_iter().map(|rule| Derived { commutative: true, ..rule });
-    commuting.chain(in_order.iter().flat_map(|atlas| rules(atlas, limit, may_hold))).collect()
+fn derive_for_all_operators(atlas: &Atlas, limit: f64, full_node: usize) -> Vec<Derived> {
+    let over_messages = atlas.only(|candidate| !takes_shared_memory(candidate));
+    let shared = (full_node > 1).then(|| rules(atlas, limit, takes_shared_memory));
+    let of_nodes = shared.into_iter().flatten().map(|rule| Derived { full_node: Some(full_node), ..rule });
+    of_nodes.chain(over_messages.iter().flat_map(|atlas| rules(atlas, limit, |_| true))).collect()
 }
 
 fn rules(atlas: &Atlas, limit: f64, may_hold: fn(&Candidate) -> bool) -> Vec<Derived> {

@@ -307,7 +307,7 @@ fn derived_rules_choose_shared_memory_on_full_nodes_and_messages_elsewhere() {
     let file = folder("derived_for_nodes").join("rules.toml");
     let file = file.display();
     let grid =
-        "--machine infiniband-edr --ranks-per-node 4 --ranks 2..16 --bytes 8..4KiB --collective allreduce";
+        "--machine infiniband-edr --ranks-per-node 4 --ranks 2..16 --bytes 8..1MiB --collective allreduce";
     rustcoll(&format!("rules derive {grid} -o {file}")).right();
     rustcoll(&format!("rules regret {file} {grid} --limit 6%")).right();
     let explained = |nodes: &str| {
