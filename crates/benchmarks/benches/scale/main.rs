@@ -138,7 +138,7 @@ struct Cost {
 const PAGE: &str = "# Scale
 
 This page is for sites with many thousands of ranks. It shows the memory and the time that one rank needs for a call, without the network.
-`make bench-scale` writes this page in a minute, on any machine.
+`make bench-scale` writes this page in two minutes, on any machine.
 
 The benchmark runs each collective with lengths of 8 B, 4 KiB and 1 MiB, by the collective's measure. It takes what the default rules choose on
 4,096 (2^12), 65,536 (2^16) and 1,048,576 (2^20) ranks, 128 on each node. Two ranks decide, make their schedules, bind them to data, and carry them out

@@ -12,10 +12,10 @@ const PANEL: (u32, u32) = (430, 360);
 
 const FONT: &str = "sans-serif";
 
-/// Which rows have a colour and an entry in the legend of their own.
-const KINDS: [(&str, RGBColor); 2] = [
-    ("alltoall, alltoallv, alltoallw", RGBColor(0xCC, 0x66, 0x77)),
-    ("the others", RGBColor(0x33, 0x22, 0x88)),
+/// Whether rows go to all, the name of such rows in the legend, and their colour.
+const KINDS: [(bool, &str, RGBColor); 2] = [
+    (true, "alltoall, alltoallv, alltoallw", RGBColor(0xCC, 0x66, 0x77)),
+    (false, "the others", RGBColor(0x33, 0x22, 0x88)),
 ];
 
 /// How one row of the table grows.
@@ -66,9 +66,8 @@ fn draw(area: &DrawingArea<SVGBackend, Shift>, panel: &Panel) -> Drawn {
         .x_label_formatter(&|ranks| format!("{ranks:.0}"))
         .y_label_formatter(&|value| format!("{value}"))
         .draw()?;
-    for (is_other, (name, colour)) in KINDS.into_iter().enumerate() {
-        let lines = panel.lines.iter().filter(|line| line.goes_to_all == (is_other == 0));
-        for line in lines {
+    for (goes_to_all, name, colour) in KINDS {
+        for line in panel.lines.iter().filter(|line| line.goes_to_all == goes_to_all) {
             chart.draw_series(LineSeries::new(line.points.iter().copied(), colour.mix(0.6)))?;
         }
         chart
