@@ -229,16 +229,21 @@ pub static REGISTRY: &[&Algorithm] = &[
     &inter::allgather_linear::ALGORITHM,
     &inter::allgather::ALGORITHM,
     &inter::allgatherv::ALGORITHM,
+    &inter::allreduce_linear::ALGORITHM,
     &inter::allreduce::ALGORITHM,
     &inter::alltoall::ALGORITHM,
+    &inter::barrier_linear::ALGORITHM,
     &inter::barrier::ALGORITHM,
+    &inter::bcast_linear::ALGORITHM,
     &inter::bcast::ALGORITHM,
+    &inter::gather_linear::ALGORITHM,
     &inter::gather::ALGORITHM,
-    &inter::gatherv::ALGORITHM,
+    &inter::reduce_linear::ALGORITHM,
     &inter::reduce::ALGORITHM,
+    &inter::reduce_scatter_linear::ALGORITHM,
     &inter::reduce_scatter::ALGORITHM,
+    &inter::scatter_linear::ALGORITHM,
     &inter::scatter::ALGORITHM,
-    &inter::scatterv::ALGORITHM,
 ];
 
 /// Every algorithm that is made of calls: the mock-ups of performance guidelines.

@@ -21,11 +21,11 @@ fn distances(size: usize, radix: usize) -> impl ExactSizeIterator<Item = impl It
 }
 
 /// The token that a rank sends.
-fn token() -> Run {
+pub(super) fn token() -> Run {
     Send.block(0)
 }
 
 /// Where a token arrives. Tokens in flight at the same time need different numbers.
-fn place(number: usize) -> Run {
+pub(super) fn place(number: usize) -> Run {
     Scratch.block(number)
 }

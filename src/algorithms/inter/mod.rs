@@ -7,21 +7,26 @@ pub mod allgather;
 pub mod allgather_linear;
 pub mod allgatherv;
 pub mod allreduce;
+pub mod allreduce_linear;
 pub mod alltoall;
 pub mod barrier;
+pub mod barrier_linear;
 pub mod bcast;
+pub mod bcast_linear;
 pub mod gather;
-pub mod gatherv;
+pub mod gather_linear;
 pub mod reduce;
+pub mod reduce_linear;
 pub mod reduce_scatter;
+pub mod reduce_scatter_linear;
 pub mod scatter;
-pub mod scatterv;
+pub mod scatter_linear;
 
-use super::Problem;
 use super::building_blocks::binomial_tree::{children, nearest_first, parent};
 use super::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
 use super::building_blocks::tree_broadcast::tree_broadcast;
 use super::building_blocks::tree_reduce::tree_reduce;
+use super::{Algorithm, Problem};
 use crate::schedule::{Buffer::*, Run, Schedule};
 
 /// Whether the root is in the rank's own group. If so, the rank takes part only if it is the root.
@@ -54,6 +59,12 @@ fn reduce_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
     (receive_in_scratch(program), result)
 }
 
+/// A rank in whose receive buffer the vector of the other group's first rank stands receives those of the others, and
+/// combines all in the order of ranks.
+fn combine_after_first(problem: &Problem, rank: usize) -> Schedule {
+    tree_reduce(rank, problem.size, 1, Recv, None, problem.local() + 1..problem.size)
+}
+
 /// Gathers the blocks of the own group at its leader along the binomial tree. Also returns the run in which a
 /// leader finds the blocks.
 fn gather_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
@@ -74,13 +85,13 @@ fn blocks_of_own(problem: &Problem) -> Run {
     }
 }
 
-/// Scatters the blocks in [`blocks_of_own`] from the leader along the binomial tree.
-fn scatter_from_leader(problem: &Problem, rank: usize) -> Schedule {
+/// Scatters the blocks in [`blocks_of_own`] from the leader by an algorithm for one group.
+fn scatter_from_leader(problem: &Problem, rank: usize, scatter: &Algorithm) -> Schedule {
     let (local, size) = (problem.local(), problem.size);
     if local == 1 {
         return Schedule::idle(rank, size, size);
     }
-    let program = super::scatter::binomial::SCATTER.schedule(&Problem::new(local), rank);
+    let program = scatter.schedule(&Problem::new(local), rank);
     let program = program.map_runs(|run| if run.buffer == Send { run.in_buffer(Scratch) } else { run });
     among_own(program, problem, size)
 }

@@ -8,6 +8,7 @@
 
 use super::{blocks_of_own, reduce_to_leader, scatter_from_leader};
 
+use crate::algorithms::scatter::binomial::SCATTER;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::schedule::{Builder, Run, Schedule};
 
@@ -37,7 +38,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if rank == 0 {
         leaders.exchange((local, whole(result)), (local, blocks_of_own(problem)));
     }
-    reduction.then(leaders.build()).then(scatter_from_leader(problem, rank))
+    reduction.then(leaders.build()).then(scatter_from_leader(problem, rank, &SCATTER))
 }
 
 #[cfg(test)]

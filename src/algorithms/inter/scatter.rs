@@ -5,6 +5,7 @@
 
 use super::{blocks_of_own, has_root, scatter_from_leader};
 
+use crate::algorithms::scatter::binomial::SCATTER;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::schedule::{Buffer::Send, Builder, Schedule};
 
@@ -32,7 +33,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if rank == 0 {
         program.receive(problem.root, blocks_of_own(problem));
     }
-    program.build().then(scatter_from_leader(problem, rank))
+    program.build().then(scatter_from_leader(problem, rank, &SCATTER))
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ pub const ALGORITHMS: [(Collective, &[(&str, &str)]); 22] = [
         Collective::Gather,
         &[
             ("intra_binomial", "-> binomial"),
-            ("inter_linear", ""),
+            ("inter_linear", "-> inter_linear"),
             ("inter_local_gather_remote_send", "-> inter_leaders"),
             ("allcomm_nb", ""),
         ],
@@ -122,7 +122,7 @@ pub const ALGORITHMS: [(Collective, &[(&str, &str)]); 22] = [
         Collective::Scatter,
         &[
             ("intra_binomial", "-> binomial"),
-            ("inter_linear", ""),
+            ("inter_linear", "-> inter_linear"),
             ("inter_remote_send_local_scatter", "-> inter_leaders"),
             ("allcomm_nb", ""),
         ],

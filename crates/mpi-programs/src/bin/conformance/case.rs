@@ -104,14 +104,16 @@ impl Case {
         may_be && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
     }
 
-    /// Returns the algorithm that must run, or `None` if the call must fall back to the component below.
-    pub fn serving(&self) -> Option<&'static Algorithm> {
+    /// Returns the algorithms of which one must run; none if the call must fall back to the component below.
+    pub fn serving(&self) -> Vec<&'static Algorithm> {
         let commutes = !self.collective.reduces() || self.arithmetic.commutes();
         let serves = |algorithm: &&Algorithm| algorithm.serves(self.size, self.remote, commutes).is_ok();
-        let forced = self.algorithm.filter(serves);
-        // Between two groups, rules choose an algorithm if the forced one does not serve: on few ranks the first that is registered.
+        if let Some(forced) = self.algorithm.filter(serves) {
+            return vec![forced];
+        }
+        // Where nothing serves the call below, rules choose.
         let has_below = self.remote == 0 && !component::is_alone();
-        if has_below { forced } else { forced.or(self.collective.algorithms().find(serves)) }
+        if has_below { Vec::new() } else { self.collective.algorithms().filter(serves).collect() }
     }
 
     /// Returns how many elements go from one rank to another, or are scattered to or gathered from a rank. In

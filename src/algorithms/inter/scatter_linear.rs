@@ -1,17 +1,17 @@
 //! The root sends every rank of the other group its block.
 //!
-//! Only the root knows the lengths, so no other rank can pass blocks on. One round of b messages, where b
-//! ranks receive; b blocks in all, the fewest possible.
+//! One round of b messages, where b ranks receive; b blocks in all, the fewest possible. In MPI_Scatterv only the root knows the
+//! lengths, so no other rank can pass blocks on.
 
 use super::has_root;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collectives: &[Collective::Scatterv],
+    collectives: &[Collective::Scatter, Collective::Scatterv],
     name: "inter_linear",
     aliases: &[],
-    source: "the definition of MPI_Scatterv",
+    source: "the definition of MPI_Scatter",
     idea: "The root sends every rank of the other group its block directly.",
     avoid_when: "blocks are small and each message costs the root.",
     parameters: &[],

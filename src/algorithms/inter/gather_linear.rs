@@ -1,17 +1,17 @@
 //! Every rank of the other group sends its block to the root.
 //!
-//! Only the root knows the lengths, so no other rank can collect blocks. One round of b messages, where b
-//! ranks contribute; b blocks in all, the fewest possible.
+//! One round of b messages, where b ranks contribute; b blocks in all, the fewest possible. In MPI_Gatherv only the root knows the
+//! lengths, so no other rank can collect blocks.
 
 use super::has_root;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collectives: &[Collective::Gatherv],
+    collectives: &[Collective::Gather, Collective::Gatherv],
     name: "inter_linear",
     aliases: &[],
-    source: "the definition of MPI_Gatherv",
+    source: "the definition of MPI_Gather",
     idea: "Every rank of the other group sends its block straight to the root.",
     avoid_when: "blocks are small and each message costs the root.",
     parameters: &[],
