@@ -4,7 +4,7 @@
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change. To commit the text of another
 //! case, first create an empty file of the case's name in `tests/snapshots`.
 
-use rustcoll::algorithms::{Algorithm, Cut, Graph, Parameter, Problem, REGISTRY, Stencil};
+use rustcoll::algorithms::{Algorithm, Cut, Graph, Nodes, Parameter, Problem, REGISTRY, Stencil};
 use rustcoll::hash::hash;
 use rustcoll::verify::{grids, multigraphs};
 use std::collections::BTreeMap;
@@ -77,6 +77,11 @@ fn what_differs_is_named() {
 }
 
 /// Returns all cases by name.
+/// Two neighbouring ranks share a node.
+fn in_pairs(size: usize) -> Nodes {
+    (0..size as u32).map(|rank| rank / 2).collect()
+}
+
 fn cases() -> BTreeMap<String, Case> {
     let mut cases = BTreeMap::new();
     for algorithm in REGISTRY {
@@ -94,6 +99,10 @@ fn cases() -> BTreeMap<String, Case> {
             if algorithm.contract().cut() == Cut::Edges {
                 let (torus, lengths) = torus(size);
                 let options = format!(" --grid {lengths} --periodic");
+                if algorithm.takes_nodes() {
+                    let problem = Problem { graph: torus.clone(), nodes: in_pairs(size), ..problem.clone() };
+                    add("-torus-nodes", problem, Some(&format!("{options} --ranks-per-node 2")));
+                }
                 add("-torus", Problem { graph: torus, ..problem.clone() }, Some(&options));
                 if algorithm.takes_stencil() {
                     let corners = Graph::of_stencil(Stencil::around(&grids(size)[4]));
@@ -107,9 +116,11 @@ fn cases() -> BTreeMap<String, Case> {
             let groups = if remote == 0 { String::new() } else { format!(" --remote {remote}") };
             add("", problem.clone(), Some(&groups));
             if algorithm.takes_nodes() {
-                // Neighbours share a node.
-                let nodes = (0..size as u32).map(|rank| rank / 2).collect();
-                add("-nodes", Problem { nodes, ..problem.clone() }, Some(" --ranks-per-node 2"));
+                add(
+                    "-nodes",
+                    Problem { nodes: in_pairs(size), ..problem.clone() },
+                    Some(" --ranks-per-node 2"),
+                );
             }
             if algorithm.cuts_segments() {
                 add("-segments3", Problem { segments: 3, ..problem }, Some(" --segments 3"));

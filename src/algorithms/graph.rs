@@ -61,6 +61,12 @@ impl Neighbours {
         neighbours
     }
 
+    /// Returns the same neighbours, with blocks in the order of the edges, as ranks tell each other of them.
+    pub fn in_order(&self) -> Neighbours {
+        let peers = |edges: &[Edge]| edges.iter().map(|edge| Some(edge.peer)).collect::<Vec<_>>();
+        Neighbours::listed(peers(&self.sources), peers(&self.destinations))
+    }
+
     /// Returns how many blocks a schedule between these neighbours has: as many as the larger buffer, at least 1.
     pub fn blocks(&self) -> usize {
         self.indegree.max(self.outdegree).max(1)
@@ -93,13 +99,11 @@ impl Dimension {
     }
 }
 
-/// The neighbours of all ranks, or of one rank only. A schedule reads only its own rank's neighbours.
+/// The neighbours of all ranks or of some. A schedule reads only those of its own rank, or of the ranks of its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Graph {
-    /// The first rank whose neighbours are known.
-    first: usize,
-    /// The neighbours of rank `first` and of the ranks after it; empty if there is no topology.
-    neighbours: Arc<[Neighbours]>,
+    /// The ranks whose neighbours are known, ascending, and their neighbours; empty if there is no topology.
+    known: Arc<[(usize, Neighbours)]>,
     /// The stencil of the neighbourhoods of all ranks, if all ranks know it.
     stencil: Option<Arc<Stencil>>,
 }
@@ -107,7 +111,12 @@ pub struct Graph {
 impl Graph {
     /// Returns the graph with these neighbours, those of rank 0 first.
     pub fn new(neighbours: impl IntoIterator<Item = Neighbours>) -> Graph {
-        Graph { first: 0, neighbours: neighbours.into_iter().collect(), stencil: None }
+        Graph::of_ranks(neighbours.into_iter().enumerate())
+    }
+
+    /// Returns the graph of a rank that knows the neighbours of these ranks, which ascend.
+    pub fn of_ranks(known: impl IntoIterator<Item = (usize, Neighbours)>) -> Graph {
+        Graph { known: known.into_iter().collect(), stencil: None }
     }
 
     /// Returns a Cartesian topology.
@@ -140,29 +149,33 @@ impl Graph {
 
     /// Returns the graph of a rank that knows only its own neighbours.
     pub fn of_rank(rank: usize, neighbours: Neighbours) -> Graph {
-        Graph { first: rank, neighbours: [neighbours].into(), stencil: None }
+        Graph::of_ranks([(rank, neighbours)])
     }
 
-    /// Returns the part of the graph that a rank knows: its own neighbours and the common stencil.
-    pub fn known_to(&self, rank: usize) -> Graph {
-        match self.neighbours.is_empty() {
-            true => Graph::default(),
-            false => {
-                Graph { stencil: self.stencil.clone(), ..Graph::of_rank(rank, self.neighbours(rank).clone()) }
-            }
-        }
+    /// Returns the part of the graph that a rank knows: its own neighbours, the common stencil, and of the other ranks of
+    /// its node, given as `told`, the neighbours in the order of their edges.
+    pub fn known_to(&self, rank: usize, told: impl Fn(usize) -> bool) -> Graph {
+        let known = |(of, neighbours): &(usize, Neighbours)| match *of {
+            own if own == rank => Some((rank, neighbours.clone())),
+            other => told(other).then(|| (other, neighbours.in_order())),
+        };
+        Graph { stencil: self.stencil.clone(), ..Graph::of_ranks(self.known.iter().filter_map(known)) }
     }
 
     /// Returns a rank's neighbours, none if there is no topology. Panics if the neighbours of this rank are not known.
     pub fn neighbours(&self, rank: usize) -> &Neighbours {
         static NONE: Neighbours =
             Neighbours { sources: Vec::new(), destinations: Vec::new(), indegree: 0, outdegree: 0 };
-        if self.neighbours.is_empty() { &NONE } else { &self.neighbours[rank - self.first] }
+        match self.known.binary_search_by_key(&rank, |&(known, _)| known) {
+            Ok(position) => &self.known[position].1,
+            Err(_) if self.known.is_empty() => &NONE,
+            Err(_) => panic!("the neighbours of rank {rank} are not known"),
+        }
     }
 
     /// Returns the neighbours of all ranks whose neighbours are known.
     pub fn all(&self) -> impl Iterator<Item = &Neighbours> {
-        self.neighbours.iter()
+        self.known.iter().map(|(_, neighbours)| neighbours)
     }
 
     /// Returns where each block of a rank's receive buffer comes from: the sender and the block of its send buffer.
@@ -241,6 +254,14 @@ mod tests {
     #[test]
     #[should_panic]
     fn a_rank_knows_its_own_neighbours_only() {
-        let _ = Graph::grid(&grid(&[(3, true)])).known_to(1).neighbours(2);
+        let _ = Graph::grid(&grid(&[(3, true)])).known_to(1, |_| false).neighbours(2);
+    }
+
+    #[test]
+    fn a_rank_is_told_whom_others_have_and_not_which_blocks() {
+        let known = Graph::grid(&grid(&[(4, true)])).known_to(1, |rank| rank < 2);
+        let blocks = |rank| known.neighbours(rank).destinations.iter().map(|edge| (edge.peer, edge.block));
+        assert_eq!(blocks(1).collect::<Vec<_>>(), [(2, 1), (0, 0)]);
+        assert_eq!(blocks(0).collect::<Vec<_>>(), [(1, 0), (3, 1)]);
     }
 }

@@ -181,6 +181,8 @@ pub static REGISTRY: &[&Algorithm] = &[
     &neighbor::linear::ALLTOALL,
     &neighbor::combining::ALLGATHER,
     &neighbor::combining::ALLTOALL,
+    &neighbor::node_aware::ALLGATHER,
+    &neighbor::node_aware::ALLTOALL,
     &reduce::linear::ALGORITHM,
     &reduce::binomial::ALGORITHM,
     &reduce::binomial_in_order::ALGORITHM,

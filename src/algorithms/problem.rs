@@ -1,6 +1,6 @@
 //! What an algorithm is given, and what it may require of a call.
 
-use super::{Body, Calls, Collective, Cut, Graph, Nodes};
+use super::{Algorithm, Body, Calls, Collective, Cut, Graph, Nodes};
 use crate::schedule::Schedule;
 use std::fmt;
 use std::ops::Range;
@@ -44,9 +44,11 @@ impl Problem {
         }
     }
 
-    /// Returns the part of the problem that a rank knows.
-    pub fn known_to(&self, rank: usize) -> Self {
-        Problem { graph: self.graph.known_to(rank), ..self.clone() }
+    /// Returns the part of the problem that a rank knows before it makes a schedule of the algorithm.
+    pub fn known_to(&self, rank: usize, algorithm: &Algorithm) -> Self {
+        let shares_node = |other| self.nodes.is_empty() || self.nodes.of(other) == self.nodes.of(rank);
+        let told = |other| algorithm.takes_neighbours_of_node() && shares_node(other);
+        Problem { graph: self.graph.known_to(rank, told), ..self.clone() }
     }
 
     /// Returns the default problem for groups of `first` and `second` ranks; the first group has the lower numbers.
@@ -196,6 +198,8 @@ pub enum Requirement {
     /// All ranks must have neighbours at the same offsets of a grid, and must know this. All blocks must be
     /// equally long on all ranks.
     Stencil,
+    /// Each rank must know the neighbours of all ranks of its node.
+    NeighboursOfNode,
     /// Requires an inter-communicator. Algorithms without this requirement serve intra-communicators only.
     TwoGroups,
     /// Requires an intra-communicator. No algorithm lists this requirement; it only serves as a reason.
@@ -224,6 +228,7 @@ impl Requirement {
             Requirement::SingleCopy => "copies from the memory of other ranks of the node",
             Requirement::Predefined => "an operator of MPI's own",
             Requirement::Stencil => "neighbours at the same offsets of a grid for all ranks",
+            Requirement::NeighboursOfNode => "the neighbours of all ranks of the node",
             Requirement::TwoGroups => "two groups",
             Requirement::OneGroup => "one group",
         }
@@ -264,6 +269,9 @@ impl fmt::Display for Reason {
             Reason::Unmet(Requirement::Stencil) => {
                 "the ranks are not known to have neighbours at the same offsets of a grid"
             }
+            Reason::Unmet(Requirement::NeighboursOfNode) => {
+                "the ranks of a node have not told each other their neighbours"
+            }
             Reason::Unmet(Requirement::TwoGroups) => "the communicator has but one group",
             Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",
             Reason::Irreproducible => "its results are not reproducible",
@@ -273,7 +281,7 @@ impl fmt::Display for Reason {
     }
 }
 
-impl super::Algorithm {
+impl Algorithm {
     /// Whether it performs a collective.
     pub fn performs(&self, collective: Collective) -> bool {
         self.collectives.contains(&collective)
@@ -308,7 +316,8 @@ impl super::Algorithm {
             | Requirement::SingleCopy
             | Requirement::Predefined
             | Requirement::OtherCollectives
-            | Requirement::Stencil => true,
+            | Requirement::Stencil
+            | Requirement::NeighboursOfNode => true,
         };
         if let Body::Listed(listed) = self.body
             && !listed.programs.contains_key(&size)
@@ -330,6 +339,11 @@ impl super::Algorithm {
     /// Whether its schedule has slots.
     pub fn takes_shared_memory(&self) -> bool {
         self.requires.contains(&Requirement::SharedMemory)
+    }
+
+    /// Whether each rank must know the neighbours of all ranks of its node.
+    pub fn takes_neighbours_of_node(&self) -> bool {
+        self.requires.contains(&Requirement::NeighboursOfNode)
     }
 
     /// Whether all ranks must know that their neighbours are at the same offsets of a grid.
@@ -394,7 +408,7 @@ impl super::Algorithm {
     pub fn program_with_loops(&self, problem: &Problem, rank: usize) -> Schedule {
         let first = problem.local();
         if rank < first {
-            return self.schedule(&problem.known_to(rank), rank);
+            return self.schedule(&problem.known_to(rank, self), rank);
         }
         let program = self.schedule(&problem.exchanged(), rank - first).relabel(first);
         if self.contract().cut() == Cut::Vector { program } else { program.relabel_blocks(first) }

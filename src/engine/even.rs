@@ -11,7 +11,7 @@ impl Plan {
     /// two groups these are the first group's blocks. No lengths are exchanged beforehand.
     pub fn of_even_call(algorithm: &Algorithm, problem: &Problem, rank: usize, bytes: usize) -> Plan {
         let first = problem.group(rank).start;
-        let seen = if first == 0 { problem.known_to(rank) } else { problem.exchanged() };
+        let seen = if first == 0 { problem.known_to(rank, algorithm) } else { problem.exchanged() };
         let schedule = algorithm.schedule(&seen, rank - first).unrolled();
         let (collective, blocks) = (algorithm.contract(), schedule.blocks);
         let even = |has: Range<usize>| match has.is_empty() {

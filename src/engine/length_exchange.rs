@@ -285,7 +285,7 @@ fn bytes_that_go_along(width: usize) -> u64 {
 
 /// Returns the bytes of a buffer's blocks, as far as the arguments say.
 fn lengths(schedule: &Schedule, binding: &Binding, buffer: Buffer) -> Vec<u64> {
-    (0..schedule.blocks).map(|block| binding.bytes(buffer.block(block)) as u64).collect()
+    (0..schedule.blocks).map(|block| binding.bytes_of_block(buffer, block) as u64).collect()
 }
 
 /// Whether a rank shows blocks of its receive buffer, because it has no others.

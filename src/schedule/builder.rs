@@ -102,6 +102,28 @@ impl Builder {
         }
     }
 
+    /// Like [`Builder::repeat`], with the messages of at most `window` rounds under way at a time: each further round first
+    /// waits for those of the oldest. All rounds post equally many.
+    pub fn repeat_within(
+        &mut self,
+        window: usize,
+        rounds: Range<usize>,
+        round: impl Fn(&mut Builder, usize),
+    ) {
+        let before = self.posts;
+        let first = rounds.start..rounds.end.min(rounds.start + window);
+        self.repeat(first.clone(), &round);
+        if first.end == rounds.end {
+            return;
+        }
+        let each = (self.posts - before) / first.len() as Post;
+        self.repeat(first.end..rounds.end, |program, number| {
+            let oldest = program.posts() - window as Post * each;
+            program.wait(oldest..oldest + each);
+            round(program, number);
+        });
+    }
+
     /// Returns the rounds as a loop, if they form one.
     fn loop_over(&self, rounds: &Range<usize>, round: &dyn Fn(&mut Builder, usize)) -> Option<Rounds> {
         if rounds.len() < SHORTEST_LOOP {

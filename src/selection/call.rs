@@ -1,7 +1,7 @@
 //! The properties of a call that rules may look at.
 
 use super::measure::Measure;
-use crate::algorithms::{Algorithm, Collective, Reason, Requirement, Stencil};
+use crate::algorithms::{Algorithm, Collective, Cut, Reason, Requirement, Stencil};
 
 /// The known properties of a call when its algorithm is chosen; they are the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +36,8 @@ pub struct Call {
     pub nodes: Option<usize>,
     /// The most ranks on one node, if it is known.
     pub ranks_per_node: Option<usize>,
+    /// Whether each rank knows the neighbours of all ranks of its node.
+    pub knows_neighbours_of_node: bool,
     /// The ranks' neighbours, if all ranks know that everyone has them at the same offsets of a grid.
     pub neighbourhood: Option<Neighbourhood>,
 }
@@ -72,6 +74,7 @@ impl Call {
             calls_others: true,
             in_place: false,
             reproducible: false,
+            knows_neighbours_of_node: collective.cut() == Cut::Edges,
             is_on_several_nodes: false,
             nodes: None,
             ranks_per_node: None,
@@ -108,6 +111,7 @@ impl Call {
             Requirement::OtherCollectives => self.calls_others,
             Requirement::Predefined => self.predefined == Some(true),
             Requirement::Stencil => self.neighbourhood.is_some(),
+            Requirement::NeighboursOfNode => self.knows_neighbours_of_node,
             _ => true,
         };
         let unmet = algorithm.requires.iter().find(|requirement| !is_met(requirement));

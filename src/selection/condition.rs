@@ -49,6 +49,8 @@ pub enum Property {
     /// All ranks know that all have neighbours at the same offsets of a grid. Algorithms can require this,
     /// rules cannot.
     Stencil,
+    /// Each rank knows the neighbours of all ranks of its node. Algorithms can require this, rules cannot.
+    NeighboursOfNode,
     /// The result must be reproducible. Algorithms can require that it need not be, rules cannot.
     Reproducible,
 }
@@ -154,6 +156,7 @@ impl Property {
             Property::SingleCopy => "single_copy",
             Property::OtherCollectives => "other_collectives",
             Property::Stencil => "stencil",
+            Property::NeighboursOfNode => "neighbours_of_node",
             Property::Reproducible => "reproducible",
         }
     }
@@ -170,6 +173,7 @@ impl Property {
             Property::SingleCopy => Some(call.copies_singly),
             Property::OtherCollectives => Some(call.calls_others),
             Property::Stencil => Some(call.neighbourhood.is_some()),
+            Property::NeighboursOfNode => Some(call.knows_neighbours_of_node),
             Property::Reproducible => Some(call.reproducible),
         }
     }

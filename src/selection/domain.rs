@@ -17,7 +17,7 @@ pub struct Domain {
 
 const QUANTITIES: usize = Quantity::ALL.len();
 /// The properties that rules ask for, and six that only algorithms require.
-const PROPERTIES: usize = Property::ASKED.len() + 6;
+const PROPERTIES: usize = Property::ASKED.len() + 7;
 
 /// Why a rule never matches.
 pub struct Contradiction {
@@ -188,6 +188,7 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
             Requirement::OtherCollectives => Condition::Property(Property::OtherCollectives, true),
             Requirement::Predefined => Condition::Property(Property::Predefined, true),
             Requirement::Stencil => Condition::Property(Property::Stencil, true),
+            Requirement::NeighboursOfNode => Condition::Property(Property::NeighboursOfNode, true),
             Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => return None,
         };
         Some((condition, Reason::Unmet(requirement)))

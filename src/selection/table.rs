@@ -6,7 +6,7 @@ use super::expression::Expression;
 use super::measure::Measure;
 use super::ranges::Ranges;
 use super::{Call, Choice, Rule, Rules};
-use crate::algorithms::Collective;
+use crate::algorithms::{Algorithm, Collective};
 use std::collections::{BTreeSet, HashSet};
 
 /// A table for calls on one communicator. It decides like the rules that it was made from.
@@ -141,6 +141,15 @@ impl Table {
     /// All ranks get the same answer, because it does not depend on the call.
     pub fn depends_on_stencil(&self) -> bool {
         self.candidates.iter().flatten().any(|candidate| candidate.open.contains(&ON_A_STENCIL))
+    }
+
+    /// Whether some rule chooses an algorithm for which ranks must know the neighbours of all ranks of their node. All
+    /// ranks get the same answer.
+    pub fn takes_neighbours_of_node(&self) -> bool {
+        let takes = |candidate: &Candidate| {
+            candidate.rule.choice.algorithm().is_some_and(Algorithm::takes_neighbours_of_node)
+        };
+        self.candidates.iter().flatten().any(takes)
     }
 
     /// Returns the choice of the first rule that matches, else [`Choice::Below`]. It equals that of [`Rules::choose`].

@@ -40,12 +40,15 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
     let takes = |parameter| algorithm.parameters.contains(&parameter);
     let base = Problem { remote, ..Problem::new(size) };
 
+    let node_maps = node_maps(algorithm, size);
     if algorithm.contract().cut() == Cut::Edges {
         let is_served = |graph: &Graph| graph.stencil().is_some() || !algorithm.takes_stencil();
-        let served = graphs(size).into_iter().filter(is_served);
-        return served.map(|graph| Problem { graph, ..base.clone() }).collect();
+        let on_nodes = |graph: Graph| {
+            let problem = Problem { graph, ..base.clone() };
+            node_maps.iter().map(move |nodes| Problem { nodes: nodes.clone(), ..problem.clone() })
+        };
+        return graphs(size).into_iter().filter(is_served).flat_map(on_nodes).collect();
     }
-    let node_maps = node_maps(algorithm, size);
     let mut problems = Vec::new();
     for root in if algorithm.contract().is_rooted() { 0..size } else { 0..1 } {
         // Inter-communicators have no calls in place.
@@ -125,6 +128,8 @@ mod tests {
         assert_eq!(count(Collective::Bcast, "node_aware_knomial", 20), 20 * 7 * 3);
         assert_eq!(count(Collective::Allreduce, "node_aware", 16), 2 * 7 * 15);
         assert_eq!(count(Collective::Allreduce, "node_aware", 64), 2 * 7 * 3);
+        let graphs = count(Collective::NeighborAlltoall, "linear", 10);
+        assert_eq!(count(Collective::NeighborAlltoall, "node_aware", 10), 7 * graphs);
         assert_eq!(count(Collective::Bcast, "inter_leaders", 10), 5 * 10);
         assert_eq!(count(Collective::Allgather, "inter_leaders", 1), 0);
         assert_eq!(count(Collective::Allgather, "inter_leaders", 60), 3);

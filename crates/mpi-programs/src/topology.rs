@@ -65,6 +65,11 @@ impl Topology {
         })
     }
 
+    /// Returns the graph in which each rank sends to all, itself included, in their order.
+    pub fn complete(size: usize) -> Self {
+        Self::by_destinations(size, |_| (0..size).collect())
+    }
+
     fn by_destinations(size: usize, destinations: impl Fn(usize) -> Vec<usize>) -> Self {
         let all: Vec<Vec<usize>> = (0..size).map(destinations).collect();
         let neighbours = |rank| {

@@ -5,7 +5,7 @@
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::schedule::{Buffer::*, Builder, Post, Schedule};
+use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall, Collective::Alltoallv, Collective::Alltoallw],
@@ -23,16 +23,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, window, .. } = *problem;
     let mut program = Builder::new(rank, size, size);
-    let post_pair = |program: &mut Builder, distance: usize| {
+    program.repeat_within(window, 1..size, |program, distance| {
         let (target, source) = ((rank + distance) % size, (rank + size - distance) % size);
         program.receive(source, Recv.block(source));
         program.send(target, Send.block(target));
-    };
-    program.repeat(1..size.min(window + 1), post_pair);
-    program.repeat(window + 1..size, |program, distance| {
-        let oldest = program.posts() - 2 * window as Post;
-        program.wait([oldest, oldest + 1]);
-        post_pair(program, distance);
     });
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())

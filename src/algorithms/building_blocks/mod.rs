@@ -28,3 +28,7 @@ pub mod tree_reduce;
 /// How many messages an overlapped program runs ahead of what it waits for. This bounds the memory for
 /// messages that arrive early. More would gain nothing where a message takes no longer than sending eight.
 pub const AHEAD: usize = 8;
+
+/// How many messages of a root that all ranks send to, or that sends to all, are under way at a time. The root has a
+/// request for each. So many keep any network busy, and their requests take 8 KiB.
+pub const ROOT_WINDOW: usize = 1024;

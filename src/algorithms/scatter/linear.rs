@@ -1,7 +1,9 @@
 //! Linear scatter: the root sends every rank its block.
 //!
-//! One round of p − 1 messages, all from the root; p − 1 blocks in all, the fewest possible.
+//! One round of p − 1 messages, all from the root; p − 1 blocks in all, the fewest possible. Of many
+//! messages only some are under way at a time, because the root keeps a request for each of these.
 
+use crate::algorithms::building_blocks::ROOT_WINDOW;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -25,7 +27,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return program.build();
     }
     for targets in [0..root, root + 1..size] {
-        program.repeat(targets, |program, target| {
+        program.repeat_within(ROOT_WINDOW, targets, |program, target| {
             program.send(target, Send.block(target));
         });
     }

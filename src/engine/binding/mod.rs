@@ -43,6 +43,15 @@ impl View {
         (bytes > 0).then_some(Piece { region, bytes })
     }
 
+    /// Whether the buffer has a block. In neighbourhood collectives one of the two buffers may have fewer than the schedule.
+    fn has(&self, block: usize) -> bool {
+        match (&self.layout, &self.bytes) {
+            (Layout::Placed(places), _) => block < places.len(),
+            (Layout::Separate, ElementBytes::Listed(bytes)) => block < bytes.len(),
+            _ => true,
+        }
+    }
+
     fn bytes(&self, offset: usize, elements: usize) -> usize {
         match &self.bytes {
             ElementBytes::Each(bytes) => elements * bytes,
@@ -77,6 +86,11 @@ impl Binding {
     /// Returns the bytes of data of a run.
     pub fn bytes(&self, run: Run) -> usize {
         self.pieces(run).map(|piece| piece.bytes).sum()
+    }
+
+    /// Returns the bytes of data of a block; 0 if the buffer does not have it.
+    pub fn bytes_of_block(&self, buffer: Buffer, block: usize) -> usize {
+        if self.view(buffer).has(block) { self.bytes(buffer.block(block)) } else { 0 }
     }
 
     /// Returns the contiguous pieces of a run. Pieces without data are left out.

@@ -177,7 +177,7 @@ impl Communicator {
         if let Some(error) = unsafe { &*self.blocking.get() }.broken_by {
             return error;
         }
-        if let Err(error) = self.look_for_stencil(Collective::ALL[call.collective as usize], values) {
+        if let Err(error) = self.learn_of_neighbours(Collective::ALL[call.collective as usize], values) {
             // SAFETY: by this function's contract.
             return unsafe { self.break_off(call, error) };
         }
@@ -343,7 +343,7 @@ impl Communicator {
                         return self.break_off(call, RUSTCOLL_ERR_NO_MEM);
                     };
                     let channel = self.channel_of(collective);
-                    let transfer = Transfer::new(&program, arguments, wrapping, channel, limit);
+                    let transfer = Transfer::new(&program, arguments, wrapping, channel, limit, false);
                     under_way.push(begun);
                     if lane_memory.is_none() && planned.takes_slots() {
                         *lane_memory = self.lanes.lane_memory(geometry::BLOCKING);

@@ -10,8 +10,8 @@ use crate::algorithms::{Collective, Cut, Graph, Stencil};
 use crate::mpi::decision::decided::{Decided, Decision};
 use crate::mpi::decision::info::{self, Info};
 use crate::mpi::decision::schedules::Form;
-use crate::mpi::decision::stencil;
 use crate::mpi::decision::topology::{self, Topology};
+use crate::mpi::decision::{neighbours_of_node, stencil};
 use crate::mpi::messages::channel::{Channel, Route};
 use crate::mpi::messages::tags::{memory_tag, stencil_tag, tag};
 use crate::mpi::messages::transport::Error;
@@ -44,6 +44,8 @@ pub struct Communicator {
     topology: OnceLock<Topology>,
     /// The stencil that the neighbours of all ranks have in common, once the ranks have looked for one.
     stencil: OnceLock<Result<Option<Arc<Stencil>>, Error>>,
+    /// The neighbours of all ranks of this rank's node, once these have told each other.
+    neighbours_of_node: OnceLock<Result<Graph, Error>>,
     planning: Mutex<Planning>,
     /// Remembered calls: non-blocking ones at 0, persistent ones at 1.
     pub(super) overlapping: Mutex<[Jobs; 2]>,
@@ -71,6 +73,7 @@ impl Communicator {
             below,
             topology: OnceLock::new(),
             stencil: OnceLock::new(),
+            neighbours_of_node: OnceLock::new(),
             planning: Mutex::new(Planning::new(group, name, info, Knowledge::new(handle, group))),
             overlapping: Mutex::default(),
             lanes: Arc::default(),
@@ -163,9 +166,14 @@ impl Communicator {
         self.topology.get_or_init(|| unsafe { topology::topology(self.handle, self.group.rank) })
     }
 
-    /// Returns the topology, with the common stencil if the ranks found one. Fails if their search failed.
+    /// Returns the topology, with the neighbours of the node's ranks and the common stencil as far as the ranks know them.
+    /// Fails if they failed to tell each other.
     fn graph(&self) -> Result<Graph, Refusal> {
-        let graph = self.topology().graph.clone();
+        let graph = match self.neighbours_of_node.get() {
+            Some(Ok(graph)) => graph.clone(),
+            Some(Err(error)) => return Err(Refusal::Error(*error)),
+            None => self.topology().graph.clone(),
+        };
         match self.stencil.get() {
             Some(Ok(Some(stencil))) => Ok(graph.with_stencil(Arc::clone(stencil))),
             Some(Err(error)) => Err(Refusal::Error(*error)),
@@ -173,10 +181,16 @@ impl Communicator {
         }
     }
 
-    /// Lets the ranks look once for a stencil that their neighbours have in common, if a choice may depend on it. All
-    /// ranks must call this in the same order as their blocking collectives and initializations of persistent ones.
-    /// Whether to look depends neither on counts, which may be 0 at some ranks, nor on remembered calls.
-    pub(super) fn look_for_stencil(&self, collective: Collective, values: Values) -> Result<(), Error> {
+    /// Lets the ranks find out once what a choice may depend on: whether their neighbours have a stencil in common, and the
+    /// neighbours of all ranks of their node. All ranks must call this in the same order as their blocking collectives and
+    /// initializations of persistent ones. Whether there is something to do depends neither on counts, which may be 0 at
+    /// some ranks, nor on remembered calls.
+    pub(super) fn learn_of_neighbours(&self, collective: Collective, values: Values) -> Result<(), Error> {
+        self.look_for_stencil(collective, values)?;
+        self.tell_node_of_neighbours(collective, values)
+    }
+
+    fn look_for_stencil(&self, collective: Collective, values: Values) -> Result<(), Error> {
         let is_settled =
             collective.cut() != Cut::Edges || self.stencil.get().is_some() || self.topology().is_cartesian;
         if is_settled || !self.planning().depends_on_stencil(collective, values) {
@@ -188,10 +202,35 @@ impl Communicator {
             log::info!("{}: all ranks have neighbours at the same offsets of a grid: {stencil}", self.name);
         }
         let found = self.stencil.get_or_init(|| found.map(|stencil| stencil.map(Arc::new)));
-        // Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is
-        // among them: for it the ranks would have looked.
-        self.overlapping().iter_mut().for_each(Jobs::clear);
+        self.forget_overlapping();
         found.as_ref().map(drop).map_err(|&error| error)
+    }
+
+    fn tell_node_of_neighbours(&self, collective: Collective, values: Values) -> Result<(), Error> {
+        let is_settled = collective.cut() != Cut::Edges
+            || self.neighbours_of_node.get().is_some()
+            || !self.planning().depends_on_neighbours_of_node(collective, values);
+        if is_settled {
+            return Ok(());
+        }
+        // The ranks exchange without the lock, because progress may plan non-blocking calls meanwhile.
+        let teller = self.teller(stencil_tag());
+        let known = self.planning().nodes();
+        let told = known.map_or_else(|| teller.nodes(), Ok).and_then(|nodes| {
+            let own = self.topology().graph.neighbours(self.group.rank);
+            let graph = neighbours_of_node::told(&teller, &nodes, own)?;
+            self.planning().note_neighbours_of_node(nodes);
+            Ok(graph)
+        });
+        let told = self.neighbours_of_node.get_or_init(|| told);
+        self.forget_overlapping();
+        told.as_ref().map(drop).map_err(|&error| error)
+    }
+
+    /// Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is among
+    /// them: for it the ranks would have learnt of their neighbours.
+    fn forget_overlapping(&self) {
+        self.overlapping().iter_mut().for_each(Jobs::clear);
     }
 
     /// Reads and checks the arguments of a call.

@@ -26,6 +26,8 @@ pub struct Exchanging {
     layout: ScratchLayout,
     /// The second stage of the last call, used again for the same lengths.
     data: Option<(Arc<DataPlan>, ScratchLayout)>,
+    /// Whether the lengths of all ranks stay as they are: those of a persistent call do.
+    keeps_lengths: bool,
     /// Whether the second stage has begun.
     is_in_data: bool,
     /// The most bytes of temporary memory; beyond it the second stage logs an error.
@@ -33,10 +35,10 @@ pub struct Exchanging {
 }
 
 impl Exchanging {
-    pub fn new(exchange: &Arc<LengthExchange>, scratch_limit: usize) -> Exchanging {
+    pub fn new(exchange: &Arc<LengthExchange>, scratch_limit: usize, keeps_lengths: bool) -> Exchanging {
         let numbers = Arguments::of_numbers(ptr::null_mut(), exchange.numbers.len());
         let (exchange, layout) = (Arc::clone(exchange), ScratchLayout::new(&exchange.plan, &numbers));
-        Exchanging { exchange, numbers, layout, data: None, is_in_data: false, scratch_limit }
+        Exchanging { exchange, numbers, layout, data: None, keeps_lengths, is_in_data: false, scratch_limit }
     }
 
     /// Begins the call, for the first time or again. After an error nothing is in flight.
@@ -46,6 +48,12 @@ impl Exchanging {
         arguments: &Arguments,
         wrapping: &Wrapping,
     ) -> Result<(), Error> {
+        // All ranks start a persistent call equally often, so none of them exchanges lengths again.
+        if let (true, Some((stage, layout))) = (self.keeps_lengths, &self.data) {
+            self.is_in_data = true;
+            work.reserve(&stage.plan, layout).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+            return work.begin(&stage.plan, wrapping);
+        }
         let LengthExchange { plan, numbers, carried, .. } = &*self.exchange;
         let copied = work.lengths(numbers).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         self.numbers.recv.move_to(copied.cast());

@@ -102,7 +102,7 @@ impl Undecided {
         let arguments = mem::replace(&mut self.arguments, Arguments::allgather(ptr::null_mut(), 0));
         let communicator = self.communicator();
         let subject = communicator.overlapping_subject(&arguments, &planned.decision, self.is_persistent);
-        Ok((communicator.transfer(planned, arguments, channel, work)?, subject))
+        Ok((communicator.transfer(planned, arguments, channel, work, self.is_persistent)?, subject))
     }
 }
 
@@ -127,8 +127,8 @@ impl Communicator {
         if is_persistent {
             // MPI lets the initialization of a persistent collective wait for other ranks, but no non-blocking call.
             let collective = Collective::ALL[call.collective as usize];
-            let looked = self.look_for_stencil(collective, Settings::of(collective).values());
-            looked.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
+            let learnt = self.learn_of_neighbours(collective, Settings::of(collective).values());
+            learnt.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
         }
         // SAFETY: by this function's contract.
         let decided = unsafe { self.decide_overlapping(call, is_persistent) };
@@ -203,7 +203,7 @@ impl Communicator {
             }
             return Ok(None);
         }
-        let transfer = self.transfer(&planned, arguments, channel, &mut work)?;
+        let transfer = self.transfer(&planned, arguments, channel, &mut work, is_persistent)?;
         let shifts = if is_persistent { None } else { Shifts::of(&transfer, call) };
         let course = Course::Decided(transfer);
         Ok(Some(Ready { course, staged, work, subject, shifts }))
@@ -327,6 +327,7 @@ impl Communicator {
         mut arguments: Arguments,
         channel: Channel,
         work: &mut Work,
+        is_persistent: bool,
     ) -> Result<Transfer, Error> {
         let program = match &planned.served {
             Served::Nothing => CallPlan::Plan(Arc::new(Plan::default())),
@@ -336,6 +337,6 @@ impl Communicator {
         let limit = Settings::of(arguments.collective).values().scratch_limit();
         let wrapping = scratch::obtain(work, &mut arguments, &program, planned, limit, self.place())
             .map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
-        Ok(Transfer::new(&program, arguments, wrapping, channel, limit))
+        Ok(Transfer::new(&program, arguments, wrapping, channel, limit, is_persistent))
     }
 }

@@ -130,6 +130,21 @@ impl Planning {
         self.schedules.depends_on_stencil(collective, values)
     }
 
+    /// Whether decisions depend on each rank knowing the neighbours of all ranks of its node.
+    pub fn depends_on_neighbours_of_node(&mut self, collective: Collective, values: Values) -> bool {
+        self.schedules.depends_on_neighbours_of_node(collective, values)
+    }
+
+    /// Returns each rank's node, if all ranks know that before a blocking call.
+    pub fn nodes(&self) -> Option<Nodes> {
+        self.schedules.nodes().cloned()
+    }
+
+    /// Notes that each rank knows the neighbours of all ranks of its node, and each rank's node.
+    pub fn note_neighbours_of_node(&mut self, nodes: Nodes) {
+        self.schedules.note_neighbours_of_node(nodes);
+    }
+
     /// The trials of algorithms while the job runs.
     pub fn online(&mut self) -> &mut Online {
         self.schedules.online()
@@ -228,6 +243,7 @@ fn described(arguments: &Arguments, values: Values, group: Group, stencil: Optio
         shares_memory: false,
         copies_singly: false,
         calls_others: false,
+        knows_neighbours_of_node: false,
         is_on_several_nodes: false,
         nodes: None,
         ranks_per_node: None,

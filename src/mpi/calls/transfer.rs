@@ -29,17 +29,19 @@ enum TransferBy {
 
 impl Transfer {
     /// Returns a call that has not begun. If its second stage takes more than `scratch_limit` bytes, it logs an error.
+    /// `is_persistent`: it may begin again, and then does so on all ranks with the same lengths.
     pub fn new(
         program: &CallPlan,
         arguments: Arguments,
         wrapping: Wrapping,
         channel: Channel,
         scratch_limit: usize,
+        is_persistent: bool,
     ) -> Transfer {
         let by = match program {
             CallPlan::Plan(plan) => TransferBy::Plan(Arc::clone(plan), ScratchLayout::new(plan, &arguments)),
             CallPlan::Exchange(exchange) => {
-                TransferBy::Exchanging(Box::new(Exchanging::new(exchange, scratch_limit)))
+                TransferBy::Exchanging(Box::new(Exchanging::new(exchange, scratch_limit, is_persistent)))
             }
         };
         Transfer { by, arguments, wrapping, channel }

@@ -3,6 +3,7 @@
 pub mod decided;
 pub mod info;
 pub mod learnt;
+pub mod neighbours_of_node;
 pub mod rules;
 pub mod schedule_files;
 pub mod schedules;

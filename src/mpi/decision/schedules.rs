@@ -36,6 +36,8 @@ pub struct Schedules {
     /// For each collective the rules that can match here; made when they are first needed.
     tables: [Option<Box<Tables>>; Collective::ALL.len()],
     nodes: Knowledge,
+    /// The node of each rank, once each rank knows the neighbours of all ranks of its node.
+    nodes_of_neighbours: Option<Nodes>,
     memory: SharedMemory,
     /// Counts the first blocking calls, which do not use shared memory.
     spared: Spared,
@@ -159,6 +161,7 @@ impl Schedules {
             info,
             tables,
             nodes,
+            nodes_of_neighbours: None,
             memory: SharedMemory::Unknown,
             spared: Spared::default(),
             reported: HashSet::new(),
@@ -317,14 +320,31 @@ impl Schedules {
     /// Whether decisions about a collective depend on all ranks having their neighbours at the same offsets of a grid.
     /// The same on all ranks, whatever the arguments of their calls are.
     pub fn depends_on_stencil(&mut self, collective: Collective, values: Values) -> bool {
+        self.may_take(collective, values, Table::depends_on_stencil, Algorithm::takes_stencil)
+    }
+
+    /// Whether a choice for a collective may need the neighbours of all ranks of the node. The same on all ranks, whatever
+    /// the arguments of their calls are.
+    pub fn depends_on_neighbours_of_node(&mut self, collective: Collective, values: Values) -> bool {
+        let of_rules = Table::takes_neighbours_of_node;
+        self.may_take(collective, values, of_rules, Algorithm::takes_neighbours_of_node)
+    }
+
+    /// Whether the rules that come into question, or a forced algorithm, take something.
+    fn may_take(
+        &mut self,
+        collective: Collective,
+        values: Values,
+        do_rules: impl Fn(&Table) -> bool,
+        does: impl Fn(&Algorithm) -> bool,
+    ) -> bool {
         let forced = self.info.forced(collective);
         if let Some(algorithm) = forced.flatten() {
-            return algorithm.takes_stencil();
+            return does(algorithm);
         }
         let parameter = values.forced(collective).filter(|_| forced.is_none());
         let Tables { own, job } = self.tables(&Call::new(collective, self.group.size, 0));
-        own.depends_on_stencil()
-            || parameter.map_or_else(|| job.depends_on_stencil(), Algorithm::takes_stencil)
+        do_rules(own) || parameter.map_or_else(|| do_rules(job), does)
     }
 
     /// Returns the matching rule of the communicator, and that of the job.
@@ -357,8 +377,10 @@ impl Schedules {
         let shares_memory = self.may_share(call, values, form) && self.memory != SharedMemory::Missing;
         let calls_others = form.calls_others && call.remote == 0 && !call.reproducible;
         let copies_singly = shares_memory && self.memory != SharedMemory::Had { copies_singly: false };
-        let call = &Call { shares_memory, copies_singly, calls_others, ..*call };
-        match self.nodes.known(form.is_blocking) {
+        let knows_neighbours_of_node =
+            call.collective.cut() == Cut::Edges && self.nodes_of_neighbours.is_some();
+        let call = &Call { shares_memory, copies_singly, calls_others, knows_neighbours_of_node, ..*call };
+        match self.spread(call.collective, form) {
             Spread::Unknown => *call,
             Spread::Several => Call { is_on_several_nodes: true, ..*call },
             Spread::Nodes(nodes) => Call {
@@ -379,9 +401,30 @@ impl Schedules {
     /// Returns for each rank whether it is on this rank's node; false if that is not known.
     pub fn neighbours(&self) -> Vec<bool> {
         let Group { rank, size, .. } = self.group;
+        match self.nodes() {
+            Some(nodes) => nodes.iter().map(|node| node == nodes.of(rank)).collect(),
+            None => vec![false; size],
+        }
+    }
+
+    /// Notes that each rank knows the neighbours of all ranks of its node, and each rank's node.
+    pub fn note_neighbours_of_node(&mut self, nodes: Nodes) {
+        self.nodes_of_neighbours = Some(nodes);
+    }
+
+    /// Returns each rank's node, if all ranks know that before a blocking call.
+    pub fn nodes(&self) -> Option<&Nodes> {
         match self.nodes.known(true) {
-            Spread::Nodes(nodes) => nodes.iter().map(|node| node == nodes.of(rank)).collect(),
-            Spread::Several | Spread::Unknown => vec![false; size],
+            Spread::Nodes(nodes) => Some(nodes),
+            Spread::Several | Spread::Unknown => None,
+        }
+    }
+
+    /// What all ranks know of their nodes before a call. Of neighbourhood collectives MPI makes none itself.
+    fn spread(&self, collective: Collective, form: Form) -> Spread<'_> {
+        match &self.nodes_of_neighbours {
+            Some(nodes) if collective.cut() == Cut::Edges => Spread::Nodes(nodes),
+            _ => self.nodes.known(form.is_blocking),
         }
     }
 
@@ -465,6 +508,7 @@ impl Schedules {
                     | Requirement::SingleCopy
                     | Requirement::Predefined
                     | Requirement::Stencil
+                    | Requirement::NeighboursOfNode
                     | Requirement::OtherCollectives,
                 ),
             ) => {
@@ -513,7 +557,7 @@ impl Schedules {
     /// Returns the problem that the algorithm must solve.
     fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
-        if let (true, Spread::Nodes(nodes)) = (algorithm.takes_nodes(), self.nodes.known(form.is_blocking)) {
+        if let (true, Spread::Nodes(nodes)) = (algorithm.takes_nodes(), self.spread(call.collective, form)) {
             problem.nodes = nodes.clone();
         }
         let problem = parameters.applied(algorithm, call.bytes, problem);

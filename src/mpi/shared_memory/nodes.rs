@@ -4,12 +4,12 @@
 //! once for each communicator that needs it.
 
 use crate::algorithms::{Nodes, Problem};
-use crate::engine::Plan;
-use crate::engine::bind;
+use crate::engine::{Binding, Plan, bind};
 use crate::hash::hash;
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::messages::work::Group;
 use crate::mpi::shim::bindings::*;
+use crate::schedule::Schedule;
 use std::cell::OnceCell;
 use std::ffi::{CStr, c_void};
 
@@ -32,12 +32,30 @@ pub fn identity() -> u64 {
 /// entered its own numbers.
 pub fn exchange<const N: usize>(numbers: &mut [[u64; N]], rank: usize) -> (Plan, Arguments) {
     let arguments = Arguments::allgather(numbers.as_mut_ptr().cast(), size_of::<[u64; N]>());
-    let Arguments { collective, ref send, ref recv, .. } = arguments;
-    let bruck = collective.algorithm("bruck").expect("it is registered");
-    let problem = Problem { in_place: true, radix: 2, ..Problem::new(numbers.len()) };
-    let schedule = bruck.schedule(&problem, rank);
-    let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
+    let (schedule, binding) = gathering(&arguments, numbers.len(), rank);
     (Plan::new(&schedule, &binding), arguments)
+}
+
+/// Returns a plan and its arguments that gather the numbers of a node's ranks at each of them. `members`: these ranks,
+/// ascending. Each has as many numbers and has entered its own.
+pub fn exchange_on_node(
+    numbers: &mut [[u64; 1]],
+    members: &[usize],
+    (rank, size): (usize, usize),
+) -> (Plan, Arguments) {
+    let own = members.iter().position(|&member| member == rank).expect("a rank is on its node");
+    let arguments = Arguments::allgather(numbers.as_mut_ptr().cast(), size_of_val(numbers) / members.len());
+    let (schedule, binding) = gathering(&arguments, members.len(), own);
+    (Plan::new(&schedule.embed(size, |member| members[member]), &binding), arguments)
+}
+
+/// Returns the schedule of an allgather in place, and where its blocks are.
+fn gathering(arguments: &Arguments, size: usize, rank: usize) -> (Schedule, Binding) {
+    let Arguments { collective, ref send, ref recv, .. } = *arguments;
+    let bruck = collective.algorithm("bruck").expect("it is registered");
+    let schedule = bruck.schedule(&Problem { in_place: true, radix: 2, ..Problem::new(size) }, rank);
+    let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
+    (schedule, binding)
 }
 
 /// Returns a plan and its arguments that broadcast the root's numbers. Each rank has room for as many.

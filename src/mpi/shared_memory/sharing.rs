@@ -50,6 +50,28 @@ impl Teller {
         Telling::begin(self, own)?.finish(self)
     }
 
+    /// Gathers numbers of a node's ranks at each of them, perhaps more of some than of others. `members`: these ranks,
+    /// ascending.
+    pub fn gathered_on_node(&self, members: &[usize], own: Vec<u64>) -> Result<Vec<Vec<u64>>, Error> {
+        let lengths = self.of_equal_length(members, &[own.len() as u64])?.concat();
+        let longest = lengths.iter().copied().max().unwrap_or(0).max(1);
+        let mut padded = own;
+        padded.resize(longest as usize, 0);
+        let mut all = self.of_equal_length(members, &padded)?;
+        all.iter_mut().zip(lengths).for_each(|(numbers, length)| numbers.truncate(length as usize));
+        Ok(all)
+    }
+
+    fn of_equal_length(&self, members: &[usize], own: &[u64]) -> Result<Vec<Vec<u64>>, Error> {
+        let Group { rank, size, .. } = self.group;
+        let numbers = members
+            .iter()
+            .flat_map(|&member| own.iter().map(move |&number| [if member == rank { number } else { 0 }]));
+        let plan = |numbers: &mut [[u64; 1]]| nodes::exchange_on_node(numbers, members, (rank, size));
+        let all = Telling::of(self, numbers.collect(), plan)?.finish(self)?.concat();
+        Ok(all.chunks_exact(own.len()).map(<[u64]>::to_vec).collect())
+    }
+
     /// Combines the ranks' times of some calls; all ranks get the same result. If the ranks of a call wait
     /// for each other, its time is the least one, that of the last rank to come; otherwise the greatest one.
     pub fn combined_times(&self, times: Vec<u64>, collective: Collective) -> Result<Vec<u64>, Error> {

@@ -6,6 +6,7 @@ use super::super::scene::Scene;
 use super::{Family, Phase};
 use crate::trace::Sentence;
 use rustcoll::algorithms::Collective::*;
+use rustcoll::algorithms::Cut;
 use rustcoll::trace::Travel;
 use std::collections::BTreeMap;
 
@@ -39,6 +40,9 @@ fn before(scene: &Scene) -> &'static str {
         Alltoall | Alltoallv | Alltoallw => {
             "On each node the ranks give each other blocks, and those that the other one sends on to another node."
         }
+        collective if collective.cut() == Cut::Edges => {
+            "On each node blocks go to the rank that sends them to another node, or straight to neighbours."
+        }
         _ if splits(scene) => "On each node the ranks combine the vector, each a part of it.",
         _ => "On each node vectors are combined at the rank that stands for it.",
     }
@@ -49,6 +53,9 @@ fn between(scene: &Scene) -> &'static str {
         _ if splits(scene) => "Ranks of different nodes that have the same part combine it.",
         Allgather | Allgatherv | Alltoall | Alltoallv | Alltoallw => {
             "Ranks that stand for their nodes exchange what these have to send."
+        }
+        collective if collective.cut() == Cut::Edges => {
+            "From a node to each other node with neighbours goes one message."
         }
         Barrier => "Ranks that stand for their nodes tell each other who has come.",
         Bcast => "The vector, or a part of it, goes from node to node.",
@@ -98,11 +105,24 @@ fn facts(scene: &Scene) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{of_run, step, titles};
-    use rustcoll::algorithms::Collective::{Allreduce, Alltoall};
-    use rustcoll::algorithms::Problem;
+    use rustcoll::algorithms::Collective::{Allreduce, Alltoall, NeighborAlltoall};
+    use rustcoll::algorithms::{Dimension, Graph, Problem};
 
     fn problem() -> Problem {
         Problem { nodes: [0, 0, 0, 1, 1, 1].into(), ..Problem::new(6) }
+    }
+
+    #[test]
+    fn neighbours_on_other_nodes_are_reached_by_one_message() {
+        let graph = Graph::grid(&[Dimension { length: 6, periodic: true }]);
+        let problem = Problem { graph, ..problem() };
+        let said = |number| step(NeighborAlltoall, "node_aware", &problem, number)[1].clone();
+        assert_eq!(
+            said(0),
+            "On each node blocks go to the rank that sends them to another node, or straight to neighbours."
+        );
+        let all = titles(NeighborAlltoall, "node_aware", &problem);
+        assert!(all.iter().any(|title| title == "Between nodes"), "{all:?}");
     }
 
     #[test]

@@ -89,12 +89,16 @@ impl Case {
 
     /// Whether rules may serve the call instead of the forced algorithm. A communicator's shared memory serves few
     /// persistent collectives. Under the preload, it serves non-blocking calls only after a blocking call. An
-    /// algorithm for stencils needs one, and a non-blocking call may come before the ranks have found it.
+    /// algorithm for stencils needs one, and a non-blocking call may come before the ranks have found it, or have told the
+    /// others of their node their neighbours.
     pub fn may_be_left_to_rules(&self) -> bool {
         if self.algorithm.is_some_and(Algorithm::takes_stencil) {
             let is_listed = matches!(self.topology.kind, Kind::Graph | Kind::Distributed);
             let is_stencil = is_listed && stencil_search::found(&self.topology.graph).is_some();
             return !is_stencil || self.form == Form::Nonblocking;
+        }
+        if self.algorithm.is_some_and(Algorithm::takes_neighbours_of_node) {
+            return self.form == Form::Nonblocking;
         }
         let may_be = match self.form {
             Form::Blocking => false,
