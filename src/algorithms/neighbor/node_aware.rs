@@ -1,11 +1,12 @@
 //! Locality-aware neighbourhood collectives: from one node to another goes a single message, however many of their
 //! ranks are neighbours.
 //!
-//! For each two nodes, one rank of the first collects what goes to the second and sends it to one rank of the second,
-//! who hands it out. A node's ranks take turns in this. Three rounds: at most q − 1 messages of a rank on its node, where
-//! that has q ranks; one message from node to node, if ranks there are neighbours; again at most q − 1. Blocks for ranks
-//! of the own node go straight to them, in the messages of the first round. In an allgather, a block crosses once to
-//! each node where it is needed, however many ranks need it there.
+//! For each two nodes, one rank of the first collects what goes to the second. It sends all of it to one rank of
+//! the second, who hands it out. A node's ranks take turns in this. There are three rounds. In the first and the
+//! last, a rank sends at most q − 1 messages on its node, where that has q ranks. In the second, one message goes
+//! from node to node, if ranks there are neighbours. Blocks for ranks of the own node go straight to them, in the
+//! messages of the first round. In an allgather, a block crosses once to each node where it is needed, however many
+//! ranks need it there.
 //!
 //! A rank must know the neighbours of all ranks of its node. The lengths of all blocks travel first, in the same messages
 //! with 8 bytes for each block; persistent calls do this when they start for the first time.
