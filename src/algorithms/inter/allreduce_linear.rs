@@ -4,10 +4,10 @@
 //! Two rounds, one step fewer than the fewest with a tree; a leader receives b vectors and sends a, where its own group
 //! has a ranks and the other b. Keeps the order of operands.
 
-use super::combine_after_first;
+use super::combine_at_leader;
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::schedule::{Buffer::*, Builder, Schedule};
+use crate::schedule::{Buffer::Send, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
@@ -24,14 +24,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (local, size) = (problem.local(), problem.size);
-    let mut first = Builder::new(rank, size, 1);
-    if rank != 0 {
-        first.send(local, Send.block(0));
-        return first.build().then(tree_broadcast(rank, size, 1, Some(0), []));
+    if rank == 0 {
+        return combine_at_leader(problem, rank).then(tree_broadcast(rank, size, 1, None, 1..local));
     }
-    first.exchange((local, Send.block(0)), (local, Recv.block(0)));
-    let combined = first.build().then(combine_after_first(problem, rank));
-    combined.then(tree_broadcast(rank, size, 1, None, 1..local))
+    let mut given = Builder::new(rank, size, 1);
+    given.send(local, Send.block(0));
+    given.build().then(tree_broadcast(rank, size, 1, Some(0), []))
 }
 
 #[cfg(test)]

@@ -22,12 +22,14 @@ pub mod reduce_scatter_linear;
 pub mod scatter;
 pub mod scatter_linear;
 
+use super::building_blocks::AHEAD;
 use super::building_blocks::binomial_tree::{children, nearest_first, parent};
 use super::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
 use super::building_blocks::tree_broadcast::tree_broadcast;
 use super::building_blocks::tree_reduce::tree_reduce;
 use super::{Algorithm, Problem};
-use crate::schedule::{Buffer::*, Run, Schedule};
+use crate::schedule::{Buffer::*, Builder, Run, Schedule};
+use std::collections::VecDeque;
 
 /// Whether the root is in the rank's own group. If so, the rank takes part only if it is the root.
 fn has_root(problem: &Problem) -> bool {
@@ -59,10 +61,32 @@ fn reduce_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
     (receive_in_scratch(program), result)
 }
 
-/// A rank in whose receive buffer the vector of the other group's first rank stands receives those of the others, and
-/// combines all in the order of ranks.
-fn combine_after_first(problem: &Problem, rank: usize) -> Schedule {
-    tree_reduce(rank, problem.size, 1, Recv, None, problem.local() + 1..problem.size)
+/// Receives the vectors of the other group, and combines them in the order of ranks in the receive buffer. The first
+/// arrives there. Of the others [`AHEAD`] are received at a time, each in scratch memory of its own.
+fn combine_others(program: &mut Builder, problem: &Problem) {
+    let place = |number: usize| match number {
+        0 => Recv.block(0),
+        _ => Scratch.block((number - 1) % AHEAD),
+    };
+    let receive = |program: &mut Builder, number| program.receive(problem.local() + number, place(number));
+    let mut arriving: VecDeque<_> =
+        (0..problem.remote.min(AHEAD + 1)).map(|number| receive(program, number)).collect();
+    for number in 0..problem.remote {
+        program.wait(arriving.pop_front().flatten());
+        if number > 0 {
+            program.reduce(Recv.block(0), place(number), Recv.block(0));
+            let next = Some(number + AHEAD).filter(|&next| next < problem.remote);
+            arriving.extend(next.map(|next| receive(program, next)));
+        }
+    }
+}
+
+/// A leader sends its vector to the other leader, and combines the vectors of the other group.
+fn combine_at_leader(problem: &Problem, rank: usize) -> Schedule {
+    let mut program = Builder::new(rank, problem.size, 1);
+    program.send(problem.local(), Send.block(0));
+    combine_others(&mut program, problem);
+    program.build()
 }
 
 /// Gathers the blocks of the own group at its leader along the binomial tree. Also returns the run in which a

@@ -3,9 +3,9 @@
 //! One round of b messages, where b ranks contribute; the root receives b vectors and combines them with b − 1
 //! operations. Keeps the order of operands.
 
-use super::{combine_after_first, has_root};
+use super::{combine_others, has_root};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::schedule::{Buffer::*, Builder, Schedule};
+use crate::schedule::{Buffer::Send, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
@@ -22,16 +22,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let mut program = Builder::new(rank, problem.size, 1);
     match has_root(problem) {
-        true if rank == problem.root => {
-            program.receive(problem.local(), Recv.block(0));
-            program.build().then(combine_after_first(problem, rank))
-        }
-        true => program.build(),
+        true if rank == problem.root => combine_others(&mut program, problem),
+        true => {}
         false => {
             program.send(problem.root, Send.block(0));
-            program.build()
         }
     }
+    program.build()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! Two rounds; a leader receives b whole vectors, where the other group has b ranks. Keeps the order of operands. A rank
 //! does not know the lengths of the other group's blocks, so it cannot send them to those that they are for.
 
-use super::{blocks_of_own, combine_after_first, scatter_from_leader};
+use super::{blocks_of_own, combine_at_leader, scatter_from_leader};
 use crate::algorithms::scatter::linear;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::schedule::{Buffer::*, Builder, Schedule};
@@ -25,21 +25,21 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (local, size) = (problem.local(), problem.size);
     let given = Send.blocks(local..size);
-    let mut first = Builder::new(rank, size, size);
     if rank != 0 {
-        first.send(local, given);
-        return first.build().then(scatter_from_leader(problem, rank, &linear::ALGORITHM));
+        let mut program = Builder::new(rank, size, size);
+        program.send(local, given);
+        return program.build().then(scatter_from_leader(problem, rank, &linear::ALGORITHM));
     }
-    first.exchange((local, given), (local, blocks_of_own(problem)));
-    // Behind the vector in which the result arises, each vector in scratch has one of its own.
-    let rest = combine_after_first(problem, rank).map_runs(|run| match run.buffer {
+    let combined = combine_at_leader(problem, rank).map_runs(|run| match run.buffer {
+        // Behind the vector in which the result arises, each arriving vector has one of its own.
         Scratch => {
             let start = (run.first as usize + 1) * size;
             Scratch.blocks(start..start + local)
         }
-        _ => blocks_of_own(problem),
+        Recv => blocks_of_own(problem),
+        Send | Shared(_) => given,
     });
-    let combined = first.build().then(Schedule { blocks: size, ..rest });
+    let combined = Schedule { blocks: size, ..combined };
     combined.then(scatter_from_leader(problem, rank, &linear::ALGORITHM))
 }
 
