@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::binding::{Counts, bind, bind_two_groups};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Collective, Cut, Problem};
 use crate::schedule::Layout;
 use std::ops::Range;
 
@@ -14,7 +14,8 @@ impl Plan {
         let seen = if first == 0 { problem.known_to(rank, algorithm) } else { problem.exchanged() };
         let schedule = algorithm.schedule(&seen, rank - first).unrolled();
         let (collective, blocks) = (algorithm.contract(), schedule.blocks);
-        let even = |has: Range<usize>| match has.is_empty() {
+        // Blocks of others may pass through a rank that has no neighbours itself.
+        let even = |has: Range<usize>| match has.is_empty() && collective.cut() != Cut::Edges {
             true => Counts::NONE,
             false => Counts::One { count: bytes, bytes: 1 },
         };

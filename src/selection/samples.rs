@@ -108,6 +108,7 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
         shares_memory: random.below(2) > 0,
         copies_singly: random.below(2) > 0,
         calls_others: random.below(2) > 0,
+        knows_neighbours_of_node: collective.cut() == Cut::Edges && random.below(2) > 0,
         is_on_several_nodes,
         nodes,
         ranks_per_node,

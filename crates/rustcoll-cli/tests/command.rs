@@ -253,7 +253,7 @@ fn later_files_come_first_and_the_default_rules_last() {
     let built_in = explain(&second, "--ranks 9");
     assert!(built_in.contains("\ndefault:"), "{built_in}");
     let between = rustcoll("rules explain --collective bcast --ranks 8 --remote 3").right();
-    assert_eq!(last_line(&between), "inter_leaders serves it");
+    assert_eq!(last_line(&between), "inter_linear serves it");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::algorithms::graph::Edge;
 use crate::algorithms::nodes::{Nodes, Place};
 use crate::algorithms::{Algorithm, Body, Collective, Neighbours, Problem, Requirement};
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 pub const ALLTOALL: Algorithm = Algorithm {
     collectives: &[
@@ -57,13 +57,18 @@ fn schedule(problem: &Problem, rank: usize, is_shared: bool) -> Schedule {
     let mut program = Builder::new(rank, problem.size, neighbours.blocks());
 
     let mut collecting = Round::new(rank);
+    // A shared block goes once to a rank that needs it and sends it to other nodes.
+    let mut given_to = HashSet::new();
+    let mut is_new = |source, target| given_to.insert((source, target)) || !is_shared;
     for Parcel { source, targets } in &traffic.staying {
         for &target in targets {
             let given = (*source == rank).then(|| blocks.given(target));
-            let taken = (target == rank).then(|| blocks.taken(*source, false));
+            let is_passed_on = || is_shared && *source != rank && traffic.is_sent_by(rank, *source);
+            let taken = (target == rank).then(|| blocks.taken(*source, is_passed_on()));
             match given.zip(taken) {
                 Some((given, taken)) => program.copy(given, taken),
-                None => collecting.pass(*source, target, given.or(taken)),
+                None if is_new(*source, target) => collecting.pass(*source, target, given.or(taken)),
+                None => {}
             }
         }
     }
@@ -72,10 +77,12 @@ fn schedule(problem: &Problem, rank: usize, is_shared: bool) -> Schedule {
         for Parcel { source, targets } in parcels {
             let place = match () {
                 () if *source == rank => Some(blocks.given(targets[0])),
-                () if *sender == rank => Some(blocks.passing()),
+                () if *sender == rank => Some(blocks.passing(*source)),
                 () => None,
             };
-            collecting.pass(*source, *sender, place);
+            if is_new(*source, *sender) {
+                collecting.pass(*source, *sender, place);
+            }
             crossing.pass(*sender, *receiver, place);
         }
     }
@@ -86,7 +93,7 @@ fn schedule(problem: &Problem, rank: usize, is_shared: bool) -> Schedule {
                 () if targets.contains(&rank) => {
                     Some(blocks.taken(*source, *receiver == rank && targets.len() > 1))
                 }
-                () if *receiver == rank => Some(blocks.passing()),
+                () if *receiver == rank => Some(blocks.passing(*source)),
                 () => None,
             };
             crossing.pass(*sender, *receiver, place);
@@ -148,6 +155,12 @@ impl Traffic {
         let arriving = received.into_iter().map(|(node, pairs)| load((node, own), pairs)).collect();
         Traffic { staying, leaving, arriving }
     }
+
+    /// Whether a rank sends a block of this source to another node.
+    fn is_sent_by(&self, rank: usize, source: usize) -> bool {
+        let sent = self.leaving.iter().filter(|load| load.sender == rank);
+        sent.flat_map(|load| &load.parcels).any(|parcel| parcel.source == source)
+    }
 }
 
 /// The rank of a node that sends to and receives from another node. The nearest nodes are served by different ranks.
@@ -177,6 +190,8 @@ struct Blocks {
     received: HashMap<usize, VecDeque<usize>>,
     /// How many places there are in scratch memory.
     kept: usize,
+    /// Where a shared block of each source is in scratch memory.
+    places: HashMap<usize, Run>,
     /// What is copied to where it belongs at the end. Nothing may be read in the receive buffer: if the lengths are not
     /// those expected, results are put elsewhere first.
     copies: Vec<(Run, Run)>,
@@ -190,7 +205,7 @@ impl Blocks {
             blocks
         };
         let (sent, received) = (by_peer(&neighbours.destinations), by_peer(&neighbours.sources));
-        Blocks { is_shared, sent, received, kept: 0, copies: Vec::new() }
+        Blocks { is_shared, sent, received, kept: 0, places: HashMap::new(), copies: Vec::new() }
     }
 
     /// The rank's next block for a rank.
@@ -208,15 +223,17 @@ impl Blocks {
         if !is_passed_on && others.is_empty() {
             return Recv.block(first);
         }
-        let kept = self.passing();
+        let kept = self.passing(source);
         self.copies.extend([first].into_iter().chain(others).map(|block| (kept, Recv.block(block))));
         kept
     }
 
-    /// A place for a block that is passed on.
-    fn passing(&mut self) -> Run {
-        self.kept += 1;
-        Scratch.block(self.kept - 1)
+    /// A place in scratch memory for a block from a rank, or where it is if it is shared and has come.
+    fn passing(&mut self, source: usize) -> Run {
+        let next = Scratch.block(self.kept);
+        let place = if self.is_shared { *self.places.entry(source).or_insert(next) } else { next };
+        self.kept += usize::from(place == next);
+        place
     }
 }
 
@@ -274,7 +291,7 @@ mod tests {
     /// Returns how many messages go from each node to each, and how many blocks.
     fn traffic(algorithm: &Algorithm) -> Vec<(usize, usize)> {
         let problem = problem();
-        let mut counts = vec![(0, 0); 9];
+        let mut counts = [(0, 0); 9];
         for rank in 0..7 {
             for step in algorithm.program(&problem, rank).steps {
                 if let Step::Send { peer, message, .. } = step {

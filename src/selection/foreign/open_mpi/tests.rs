@@ -49,7 +49,7 @@ fn what_no_communicator_fits_is_left_to_open_mpi() {
     let rules = of_few.followed_by(Rules::built_in());
     assert_eq!(chosen(&rules, Call::new(Bcast, 8, 1)), "binomial");
     assert_eq!(chosen(&rules, Call::new(Bcast, 9, 1)), "below");
-    assert_eq!(chosen(&rules, Call { remote: 3, ..Call::new(Bcast, 9, 1) }), "inter_leaders");
+    assert_eq!(chosen(&rules, Call { remote: 3, ..Call::new(Bcast, 9, 1) }), "inter_linear");
     assert_ne!(chosen(&rules, Call::new(Allreduce, 9, 1)), "below");
 }
 
