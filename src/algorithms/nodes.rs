@@ -138,6 +138,11 @@ impl Nodes {
         }
     }
 
+    /// The ranks of a node, ascending.
+    pub fn members(&self, node: usize) -> impl Iterator<Item = usize> {
+        (0..self.population(node)).map(move |local| self.member(Place { node, local }))
+    }
+
     /// The ranks of a node, as ascending ranges.
     pub fn runs(&self, node: usize) -> Vec<Range<usize>> {
         match &self.form {

@@ -1,8 +1,8 @@
 //! Every rank sends its vector straight to the leader of the other group, which combines what arrives and sends the
 //! result to its own group.
 //!
-//! Two rounds, one step fewer than the fewest with a tree; a leader receives b vectors and sends a, where its own group
-//! has a ranks and the other b. Keeps the order of operands.
+//! Two rounds; a leader receives b vectors and sends a, where its own group has a ranks and the other b. Keeps the order
+//! of operands.
 
 use super::combine_at_leader;
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;

@@ -135,7 +135,7 @@ impl Traffic {
         let nodes = if problem.nodes.is_empty() { Nodes::one(problem.size) } else { problem.nodes.clone() };
         let own = nodes.place(rank).node;
         let (mut sent, mut received) = (BTreeMap::<usize, Vec<_>>::new(), BTreeMap::<usize, Vec<_>>::new());
-        for member in (0..nodes.population(own)).map(|local| nodes.member(Place { node: own, local })) {
+        for member in nodes.members(own) {
             let Neighbours { sources, destinations, .. } = problem.graph.neighbours(member);
             for &Edge { peer, .. } in destinations {
                 sent.entry(nodes.place(peer).node).or_default().push((member, peer));

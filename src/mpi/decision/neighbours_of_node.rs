@@ -1,15 +1,13 @@
 //! How the ranks of a node tell each other their neighbours. MPI tells each rank only its own.
 
-use crate::algorithms::{Edge, Graph, Neighbours, Nodes, Place};
+use crate::algorithms::{Edge, Graph, Neighbours, Nodes};
 use crate::mpi::messages::transport::Error;
 use crate::mpi::shared_memory::sharing::Teller;
 
 /// Returns the graph in which this rank knows the neighbours of all ranks of its node. All ranks of the node call this.
 pub fn told(teller: &Teller, nodes: &Nodes, own: &Neighbours) -> Result<Graph, Error> {
     let rank = teller.group.rank;
-    let node = nodes.place(rank).node;
-    let members: Vec<usize> =
-        (0..nodes.population(node)).map(|local| nodes.member(Place { node, local })).collect();
+    let members: Vec<usize> = nodes.members(nodes.place(rank).node).collect();
     let told = teller.gathered_on_node(&members, numbers(own))?;
     let known = members.iter().zip(told).map(|(&member, numbers)| {
         let neighbours = if member == rank { own.clone() } else { neighbours(&numbers) };
