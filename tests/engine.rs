@@ -6,10 +6,13 @@
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY, default_radix};
 use rustcoll::engine::in_process::{Area, Areas, Call, ElementType, Semantics, run, run_all};
-use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan, SlotBounds};
+use rustcoll::engine::{
+    Binding, DataPlan, Journey, LengthExchange, Memory as RegionMemory, Plan, Region, SlotBounds, Slots,
+};
 use rustcoll::engine::{Counts, bind, bind_two_groups};
 use rustcoll::schedule::{Buffer, Schedule, SlotKind};
 use rustcoll::verify::problems;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -431,7 +434,7 @@ impl Case<'_> {
             None => {
                 bound.iter().map(|(schedule, bindings)| self.plan_in_stripes(schedule, bindings)).collect()
             }
-            Some(exchanges) => self.plans_after(&exchanges),
+            Some(exchanges) => self.plans_after(&exchanges, memories),
         }
     }
 
@@ -452,7 +455,7 @@ impl Case<'_> {
             |(schedule, binding): &_| LengthExchange::new(self.algorithm, self.problem, schedule, binding);
         match bound.iter().map(exchange).collect::<Option<Vec<LengthExchange>>>() {
             None => bound.iter().map(|(schedule, binding)| self.plan(schedule, binding)).collect(),
-            Some(exchanges) => self.plans_after(&exchanges),
+            Some(exchanges) => self.plans_after(&exchanges, memories),
         }
     }
 
@@ -461,9 +464,15 @@ impl Case<'_> {
         Plan::with_loops(schedule, binding, [usize::MAX, 0][self.seed % 2])
     }
 
-    /// Returns the plans of the second stage.
-    fn plans_after(&self, exchanges: &[LengthExchange]) -> Vec<Plan> {
-        let stages = exchange_lengths(exchanges, self.semantics, self.seed as u64);
+    /// Returns the plans of the second stage. If the blocks arrived in the first one, checks them.
+    fn plans_after(&self, exchanges: &[LengthExchange], memories: &[[Memory; 2]]) -> Vec<Plan> {
+        let learnt = exchange_lengths(exchanges, memories, self.semantics, self.seed as u64);
+        if exchanges[0].journey(&learnt[0]) != Journey::InSecondStage {
+            for (rank, received) in delivered(exchanges, memories, &learnt).into_iter().enumerate() {
+                self.check_received(rank, memories[rank][1].clone(), received);
+            }
+        }
+        let stages: Vec<Arc<DataPlan>> = second_stages(exchanges, &learnt);
         assert!(stages.iter().all(|stage| !stage.is_truncated));
         stages.iter().map(|stage| stage.plan.clone()).collect()
     }
@@ -567,29 +576,78 @@ fn check_in_sequence(cases: &[Case]) {
     }
 }
 
-/// Carries out the first stage of all ranks. Returns each rank's second stage.
-fn exchange_lengths(exchanges: &[LengthExchange], semantics: Semantics, seed: u64) -> Vec<Arc<DataPlan>> {
+/// Carries out the first stage of all ranks. Returns the numbers that it leaves.
+fn exchange_lengths(
+    exchanges: &[LengthExchange],
+    memories: &[[Memory; 2]],
+    semantics: Semantics,
+    seed: u64,
+) -> Vec<Vec<u64>> {
     let number = ElementType::contiguous(size_of::<u64>());
     let none = Area::filled(&number, 0, UNTOUCHED);
-    let numbers = |exchange: &LengthExchange| {
+    let numbers = |(exchange, memories): (&LengthExchange, &[Memory; 2])| {
         let mut area = Area::filled(&number, exchange.numbers.len(), UNTOUCHED);
         area.scatter(0, &exchange.numbers.iter().copied().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
+        for carried in &exchange.carried {
+            area.scatter(carried.data(), &content(memories, carried.region));
+        }
         [none.clone(), area, none.clone()]
     };
-    let mut areas: Vec<Areas> = exchanges.iter().map(numbers).collect();
+    let mut areas: Vec<Areas> = exchanges.iter().zip(memories).map(numbers).collect();
     let plans: Vec<Plan> = exchanges.iter().map(|exchange| exchange.plan.clone()).collect();
     let value = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().unwrap());
     let maximum = |left: &[u8], right: &[u8]| value(left).max(value(right)).to_ne_bytes().to_vec();
     run(&plans, &mut areas, &maximum, semantics, seed).unwrap_or_else(|failure| panic!("lengths: {failure}"));
     let learnt = areas.iter().map(|[_, area, _]| area.bytes.chunks(size_of::<u64>()).map(value).collect());
     let learnt: Vec<Vec<u64>> = learnt.collect();
-    let after = || exchanges.iter().zip(&learnt);
-    let have_gone_along = after().filter(|(exchange, learnt)| exchange.have_gone_along(learnt)).count();
+    let journey = |rank: usize| exchanges[rank].journey(&learnt[rank]);
     assert!(
-        [0, exchanges.len()].contains(&have_gone_along),
+        (1..learnt.len()).all(|rank| journey(rank) == journey(0)),
         "all ranks know alike whether there is a second stage"
     );
-    after().map(|(exchange, learnt)| exchange.data(learnt)).collect()
+    learnt
+}
+
+fn second_stages(exchanges: &[LengthExchange], learnt: &[Vec<u64>]) -> Vec<Arc<DataPlan>> {
+    exchanges.iter().zip(learnt).map(|(exchange, learnt)| exchange.data(learnt)).collect()
+}
+
+/// Returns the bytes of a region of a buffer.
+fn content([send, recv]: &[Memory; 2], region: Region) -> Vec<u8> {
+    let side = if region.memory == RegionMemory::Buffer(Buffer::Send) { send } else { recv };
+    side.area.gather(region.offset, region.elements)
+}
+
+/// Returns the receive buffers after a call whose blocks travel with their lengths.
+fn delivered(exchanges: &[LengthExchange], memories: &[[Memory; 2]], learnt: &[Vec<u64>]) -> Vec<Area> {
+    let mut slots = HashMap::new();
+    for (exchange, memories) in exchanges.iter().zip(memories) {
+        for [block, slot] in &exchange.shown {
+            let data = content(memories, *block);
+            let Slots::Apart { stride, .. } = exchange.short_slots else { panic!("short slots lie apart") };
+            assert!(data.len() <= stride && slots.insert((slot.memory, slot.offset), data).is_none());
+        }
+    }
+    let received = |rank: usize| {
+        let (exchange, learnt) = (&exchanges[rank], &learnt[rank]);
+        let mut area = memories[rank][1].area.clone();
+        for [block, target] in &exchange.kept {
+            area.scatter(target.offset, &content(&memories[rank], *block));
+        }
+        for (carried, apart) in &exchange.delivered {
+            let bytes = learnt[carried.length] as usize;
+            let behind = || learnt[carried.data()..].iter().copied().flat_map(u64::to_ne_bytes);
+            let data: Vec<u8> = match exchange.journey_of(carried, learnt) {
+                Journey::BehindLengths => behind().take(bytes).collect(),
+                _ if apart.memory == RegionMemory::Buffer(Buffer::Send) => continue,
+                _ => slots.get(&(apart.memory, apart.offset)).cloned().unwrap_or_default(),
+            };
+            assert_eq!(data.len(), bytes);
+            area.scatter(carried.region.offset, &data);
+        }
+        area
+    };
+    (0..memories.len()).map(received).collect()
 }
 
 /// Selects every problem of few ranks, and some roots and radices of more ranks.
@@ -735,7 +793,8 @@ fn gathered(algorithm: &str, sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u
         .unwrap()
     };
     let exchanges: Vec<LengthExchange> = memories.iter().enumerate().map(exchange).collect();
-    let stages = exchange_lengths(&exchanges, Semantics::Rendezvous, 1);
+    let learnt = exchange_lengths(&exchanges, &memories, Semantics::Rendezvous, 1);
+    let stages = second_stages(&exchanges, &learnt);
     assert!(stages[1..].iter().all(|stage| !stage.is_truncated));
     let plans: Vec<Plan> = stages.iter().map(|stage| stage.plan.clone()).collect();
     // Ranks 1 and 3 are leaves; rank 3 is the child of rank 2.

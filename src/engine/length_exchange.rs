@@ -4,10 +4,10 @@
 //! blocks, so each number arrives where its block will. An allreduce finds the longest block. The results of
 //! the first stage complete the binding of the second stage.
 //!
-//! In slots, short blocks travel with their lengths. If the blocks of all ranks are short, the call has no
-//! second stage.
+//! In slots, short blocks travel with their lengths: very short ones in the same cache lines, others in short slots. If
+//! the blocks of all ranks are short, the call has no second stage.
 
-use super::{Binding, Memory, Plan, Region, SlotBounds, View};
+use super::{Binding, Memory, Plan, Region, SlotBounds, Slots, View};
 use crate::algorithms::{Algorithm, Problem, Requirement};
 use crate::schedule::{Buffer, Builder, Layout, Run, Schedule, SlotKind, Step};
 use std::iter;
@@ -25,10 +25,18 @@ pub struct LengthExchange {
     /// buffer, as far as the rank knows them. In slots, the longest block that the rank sends and room for the block
     /// follow each length. If only the longest block matters, the last number is the length of the rank's longest one.
     pub numbers: Vec<u64>,
-    /// The blocks that this rank writes into its slots with their lengths. Empty if one of them is too long.
+    /// The blocks that this rank writes behind their lengths. Empty if one of them is too long for that.
     pub carried: Vec<Carried>,
-    /// Where this rank expects the blocks that arrive with their lengths.
-    pub delivered: Vec<Carried>,
+    /// The blocks that this rank writes to short slots, each with its slot. Empty if the first stage carries them, or
+    /// if one of them is too long for a short slot.
+    pub shown: Vec<[Region; 2]>,
+    /// The blocks that stay with this rank, each with its target, if the first stage carries none and each is short.
+    pub kept: Vec<[Region; 2]>,
+    /// Where this rank expects the blocks that arrive with their lengths. The second region is where a block is that
+    /// does not arrive behind its length: in a slot, or in the send buffer.
+    pub delivered: Vec<(Carried, Region)>,
+    /// The short slots.
+    pub short_slots: Slots,
     /// Numbers for each block.
     width: usize,
     /// The schedule of the second stage.
@@ -38,6 +46,17 @@ pub struct LengthExchange {
     use_of_lengths: UseOfLengths,
     /// The last second stage, because programs repeat their calls.
     last: Mutex<Option<Arc<DataPlan>>>,
+}
+
+/// How the blocks of one rank, or of all, travel. The longest one decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Journey {
+    /// With their lengths, in the same cache lines.
+    BehindLengths,
+    /// With their lengths, in short slots.
+    InShortSlots,
+    /// In the second stage.
+    InSecondStage,
 }
 
 /// A block that travels with its length.
@@ -103,7 +122,10 @@ impl LengthExchange {
             plan: Plan::new(&moved, &numbers_of_blocks(1)),
             numbers,
             carried: Vec::new(),
+            shown: Vec::new(),
+            kept: Vec::new(),
             delivered: Vec::new(),
+            short_slots: Slots::Lines,
             width: 1,
             schedule: Arc::clone(schedule),
             binding: binding.clone(),
@@ -143,27 +165,64 @@ impl LengthExchange {
             length: if buffer == Buffer::Recv { results } else { 0 } + block * width,
             region: elements.piece(buffer, block).map_or(NO_DATA, |piece| piece.region),
         };
-        let goes_along = longest <= bytes_that_go_along(width);
-        Some(LengthExchange {
+        let place = |buffer, index| match buffer {
+            Buffer::Shared(_) => Region { offset: index, memory: Memory::Buffer(buffer), elements: 0 },
+            _ => elements.piece(buffer, index).map_or(NO_DATA, |piece| piece.region),
+        };
+        let delivered = copies(schedule).filter(|[_, target]| target.0 == Buffer::Recv);
+        let mut exchange = LengthExchange {
             plan: Plan::in_stripes(&moved, &numbers_of_blocks(width), size_of::<u64>(), &bounds),
-            carried: (0..if goes_along { schedule.blocks } else { 0 })
-                .map(|block| carried(shown, block))
-                .filter(|carried| carried.region.elements > 0)
+            carried: Vec::new(),
+            shown: Vec::new(),
+            kept: Vec::new(),
+            delivered: delivered
+                .map(|[(buffer, index), (_, block)]| (carried(Buffer::Recv, block), place(buffer, index)))
                 .collect(),
-            delivered: written_results(schedule).map(|block| carried(Buffer::Recv, block)).collect(),
+            short_slots: bounds.short_slots(schedule.slots),
             numbers,
             width,
             schedule: Arc::clone(schedule),
             binding: elements.clone(),
             use_of_lengths: UseOfLengths::Stripes { bounds, bytes: bytes.clone(), counts_bytes },
             last: Mutex::default(),
-        })
+        };
+        let has_data = |region: &Region| region.elements > 0;
+        match exchange.journey_with(longest) {
+            Journey::BehindLengths => {
+                let blocks = (0..schedule.blocks).map(|block| carried(shown, block));
+                exchange.carried = blocks.filter(|carried| has_data(&carried.region)).collect();
+            }
+            Journey::InShortSlots => {
+                let own = copies(schedule).filter(|[source, _]| !matches!(source.0, Buffer::Shared(_)));
+                let regions = own.map(|copy| copy.map(|(buffer, index)| place(buffer, index)));
+                let is_kept = |copy: &[Region; 2]| copy[1].memory == Memory::Buffer(Buffer::Recv);
+                (exchange.kept, exchange.shown) =
+                    regions.filter(|[block, _]| has_data(block)).partition(is_kept);
+            }
+            Journey::InSecondStage => {}
+        }
+        Some(exchange)
     }
 
-    /// Whether all blocks arrived with their lengths; all ranks agree. `numbers`: the result of the first stage.
-    pub fn have_gone_along(&self, numbers: &[u64]) -> bool {
-        matches!(self.use_of_lengths, UseOfLengths::Stripes { .. })
-            && self.longest_of(numbers) <= bytes_that_go_along(self.width)
+    /// Returns how the blocks of all ranks travel; all ranks agree. `numbers`: the result of the first stage.
+    pub fn journey(&self, numbers: &[u64]) -> Journey {
+        match self.use_of_lengths {
+            UseOfLengths::Stripes { .. } => self.journey_with(self.longest_of(numbers)),
+            UseOfLengths::OfScratch | UseOfLengths::Padding => Journey::InSecondStage,
+        }
+    }
+
+    /// Returns how this rank was shown a block: as all that its sender shows. `numbers`: the result of the first stage.
+    pub fn journey_of(&self, block: &Carried, numbers: &[u64]) -> Journey {
+        self.journey_with(numbers[block.length + 1])
+    }
+
+    fn journey_with(&self, longest: u64) -> Journey {
+        match self.short_slots {
+            _ if longest <= bytes_that_go_along(self.width) => Journey::BehindLengths,
+            Slots::Apart { stride, .. } if longest <= stride as u64 => Journey::InShortSlots,
+            _ => Journey::InSecondStage,
+        }
     }
 
     /// Returns the lengths in the receive buffer of the first stage.
@@ -296,13 +355,24 @@ fn shows_results(schedule: &Schedule) -> bool {
     })
 }
 
+/// A buffer and the index of a block or slot in it.
+type Place = (Buffer, usize);
+
+/// Returns source and target of each copied block.
+fn copies(schedule: &Schedule) -> impl Iterator<Item = [Place; 2]> {
+    let copied = schedule.steps.iter().filter_map(|step| match step {
+        Step::Copy { source, target } => Some((*source, *target)),
+        _ => None,
+    });
+    copied.flat_map(|(source, target)| {
+        let blocks = source.indices().zip(target.indices());
+        blocks.map(move |(from, to)| [(source.buffer, from), (target.buffer, to)])
+    })
+}
+
 /// Returns the blocks of the receive buffer that copies write.
 fn written_results(schedule: &Schedule) -> impl Iterator<Item = usize> {
-    let written = |step: &Step| match step {
-        Step::Copy { target, .. } if target.buffer == Buffer::Recv => target.indices(),
-        _ => 0..0,
-    };
-    schedule.steps.iter().flat_map(written)
+    copies(schedule).filter(|[_, target]| target.0 == Buffer::Recv).map(|[_, (_, block)]| block)
 }
 
 /// Returns the most bytes to take of each send block: if it goes to the receive buffer, as many as fit there.

@@ -19,7 +19,7 @@ pub mod turns;
 pub use binding::{Binding, Counts, ElementBytes, Piece, View, bind, bind_two_groups};
 pub use execution::Execution;
 pub use goal::{Goal, is_expressible_in_goal};
-pub use length_exchange::{Carried, DataPlan, LengthExchange};
+pub use length_exchange::{Carried, DataPlan, Journey, LengthExchange};
 pub use need::{InSlots, largest_need};
 pub use plan::{
     CACHE_LINE, Further, LINE_PAYLOAD, LentCopy, Operation, Plan, Rows, SlotBounds, Slots, Stripes,

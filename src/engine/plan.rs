@@ -308,8 +308,19 @@ impl SlotBounds {
 
     /// Returns the most bytes of a block in shared memory at a time, if a rank has `slots` slots.
     pub fn longest_stripe(&self, slots: usize) -> usize {
-        let most = self.bank / slots.max(1) / CACHE_LINE * CACHE_LINE;
+        self.longest_in(self.bank, slots)
+    }
+
+    fn longest_in(&self, bank: usize, slots: usize) -> usize {
+        let most = bank / slots.max(1) / CACHE_LINE * CACHE_LINE;
         self.stripe.unwrap_or(most).min(most)
+    }
+
+    /// Returns slots of which a rank's `slots` fill a bank of short slots. They hold blocks whose lengths the ranks do not
+    /// know in advance.
+    pub fn short_slots(&self, slots: usize) -> Slots {
+        let stride = self.longest_in(Slots::SHORT_BANK, slots);
+        Slots::Apart { stride, bytes: stride * slots }
     }
 
     /// Returns the elements of a stripe, and the slots that all stripes use. A rank has `slots` slots of a kind; the

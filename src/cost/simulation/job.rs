@@ -4,7 +4,7 @@ use super::events::Bytes;
 use super::instant::{Causes, Explanation};
 use super::least::least_time;
 use super::network::Network;
-use super::program::{Compiler, Program, slot_bounds};
+use super::program::{Compiler, Program, go_with_lengths, slot_bounds};
 use super::sizes::{Lengths, Sizes};
 use super::symmetry::Symmetry;
 use super::timeline::{Records, Timeline};
@@ -283,7 +283,7 @@ impl Simulation {
         let held = self.held(bytes);
         let is_even = bytes.is_multiple_of(parts) || self.has_mean_blocks();
         let block = bytes as f64 / parts as f64;
-        if bytes > 0 && is_even && !self.cuts_stripes(bytes.div_ceil(parts)) {
+        if bytes > 0 && is_even && !self.is_in_parts(bytes.div_ceil(parts)) {
             return (Lengths::AnyOne, Bytes { block, held });
         }
         if let Some(model) = self.block_cut_alike(bytes, parts) {
@@ -310,7 +310,7 @@ impl Simulation {
         let cut = |block: usize| {
             let bounds = slot_bounds(self.slots, self.stripe, block);
             let (step, slots) = bounds.cut((self.slots, self.slot_kind), block, 1);
-            block.is_multiple_of(step).then_some((block / step, slots.kind()))
+            block.is_multiple_of(step).then_some((block / step, slots.kind(), self.follows_lengths(block)))
         };
         let wanted = cut(whole)?;
         let halves = std::iter::successors(Some(whole), |block| Some(block / 2).filter(|half| *half > 0));
@@ -338,11 +338,18 @@ impl Simulation {
         self.network(self.symmetry(), lengths, observe)
     }
 
-    /// Whether blocks of so many bytes pass slots in pieces. Their length then decides what the programs do.
-    fn cuts_stripes(&self, block_bytes: usize) -> bool {
+    /// Whether blocks of so many bytes pass slots in pieces, or after their lengths. Their length then decides what the
+    /// programs do.
+    fn is_in_parts(&self, block_bytes: usize) -> bool {
         let bounds = SlotBounds { stripe: self.stripe, ..SlotBounds::DEFAULT };
         let are_cut = self.slots > 0 && self.slot_kind != SlotKind::Lent;
-        are_cut && block_bytes > bounds.longest_stripe(self.slots)
+        self.follows_lengths(block_bytes) || are_cut && block_bytes > bounds.longest_stripe(self.slots)
+    }
+
+    /// Whether blocks of so many bytes pass slots in a second stage, after their lengths.
+    fn follows_lengths(&self, block_bytes: usize) -> bool {
+        let are_exchanged = self.algorithm.requires.contains(&Requirement::LongestBlock);
+        self.slots > 0 && are_exchanged && !go_with_lengths(self.slots, self.stripe, block_bytes)
     }
 
     fn lengths(&self, bytes: usize) -> Lengths {

@@ -4,7 +4,7 @@ use super::sizes::{Amount, Lengths, Sizes, Total};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::cost::{ByteTime, Machine, Processor};
 use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Slots, Stripes};
-use crate::schedule::{Buffer, Schedule};
+use crate::schedule::{Buffer, Schedule, SlotKind};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -122,14 +122,20 @@ pub struct Compiler<'job> {
 
 impl Compiler<'_> {
     /// Returns the program of a rank. If its algorithm needs lengths of blocks that only other ranks know,
-    /// the program exchanges them first.
+    /// the program exchanges them first. In slots, short blocks travel with them.
     pub fn program(&self, rank: usize) -> Program {
         let schedule = self.algorithm.program(self.problem, rank);
+        let sizes = Sizes::of(self.collective, self.problem, schedule.blocks, self.lengths);
         let mut writer = Writer { stripe: self.stripe, ..Writer::new(self.machine) };
         if let Some(exchange) = self.algorithm.exchange_of_lengths(self.problem, rank) {
+            let exchange = Schedule { slot_kind: SlotKind::Apart, ..exchange };
+            let longest = sizes.binding.scratch.layout.longest(schedule.blocks);
+            if go_with_lengths(schedule.slots, self.stripe, longest) {
+                writer.append(&exchange, &sizes);
+                return writer.program;
+            }
             writer.append(&exchange, &Sizes::each(LENGTH_BYTES));
         }
-        let sizes = Sizes::of(self.collective, self.problem, schedule.blocks, self.lengths);
         writer.append(&schedule, &sizes);
         writer.program
     }
@@ -341,6 +347,12 @@ impl<'job> Writer<'job> {
             self.program.actions.push(Action::Work(work));
         }
     }
+}
+
+/// Whether blocks of up to `longest` bytes need no second stage, if the ranks exchange lengths in `slots` slots.
+pub fn go_with_lengths(slots: usize, stripe: Option<usize>, longest: usize) -> bool {
+    let bounds = SlotBounds { stripe, ..SlotBounds::DEFAULT };
+    slots > 0 && matches!(bounds.short_slots(slots), Slots::Apart { stride, .. } if longest <= stride)
 }
 
 /// Returns the bounds of a rank's `slots` slots for blocks of up to `longest` bytes. `stripe` limits the

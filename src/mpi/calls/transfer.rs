@@ -70,7 +70,7 @@ impl Transfer {
                 work.finish(&Task { plan, layout, channel, arguments, wrapping }, lane_memory)
             }
             TransferBy::Exchanging(exchanging) => {
-                exchanging.finish(work, channel, arguments, wrapping, lane_memory)
+                exchanging.drive::<true>(work, channel, arguments, wrapping, lane_memory).map(drop)
             }
         }
     }
@@ -83,7 +83,7 @@ impl Transfer {
                 work.advance(&Task { plan, layout, channel, arguments, wrapping }, lane_memory)
             }
             TransferBy::Exchanging(exchanging) => {
-                exchanging.advance(work, channel, arguments, wrapping, lane_memory)
+                exchanging.drive::<false>(work, channel, arguments, wrapping, lane_memory)
             }
         }
     }

@@ -76,7 +76,7 @@ impl Span {
     }
 
     /// Returns as many of the elements as have at most `bytes` bytes of data.
-    fn cut(self, bytes: usize) -> Span {
+    pub fn cut(self, bytes: usize) -> Span {
         match self.bytes() > bytes {
             true => Span { elements: bytes / self.datatype.size, ..self },
             false => self,

@@ -99,10 +99,13 @@ impl LaneMemory {
         self.turn_to(slots);
     }
 
-    /// Stops using the slots. Not called after an error: this rank does not know when others have read what it wrote.
+    /// Stops using the slots, if it uses any. Not called after an error: this rank does not know when others have read what it
+    /// wrote.
     #[inline]
     pub fn leave(&mut self, slots: Slots) {
-        if let Slots::Apart { .. } | Slots::Joined { .. } = slots {
+        if let Slots::Apart { .. } | Slots::Joined { .. } = slots
+            && self.is_entered
+        {
             self.is_entered = false;
             self.tenant.leave();
         }
