@@ -1,7 +1,8 @@
 //! Radix-r Bruck index algorithm for MPI_Alltoall: rotate, exchange digit by digit, rotate back.
 //!
-//! With w = ceil(log_r p) digits: w rounds, w(r−1) − floor((r^w − p)/r^(w−1)) messages in all. A block moves once for
-//! each nonzero digit of its distance, so a rank sends about p·w·(r−1)/r blocks.
+//! The distance of a block is (receiver − sender) mod p. The first rotation sorts blocks by distance, the last one by
+//! sender. With w = ceil(log_r p) digits: w rounds, w(r−1) − floor((r^w − p)/r^(w−1)) messages in all. A block moves
+//! once for each nonzero digit of its distance: a rank sends p·w·(r−1)/r blocks if p = r^w, otherwise fewer.
 
 use crate::algorithms::digits::{digits, nonzero_digits_of_all, with_digit};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
