@@ -4,7 +4,7 @@ import type { Locator } from '@playwright/test';
 
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
-import { inputLabel, range, RunOnPage, subscript } from './run.ts';
+import { choose, inputLabel, range, RunOnPage, subscript } from './run.ts';
 
 test('bruck with radix 2 goes step by step to an all-to-all', async ({ page }) => {
   await page.goto('/alltoall/bruck?p=8&r=2');
@@ -147,8 +147,7 @@ test('play, stop, reset, back, speed and the slider move the run', async ({ page
   const run = new RunOnPage(page);
   await run.expectStep(0, 5);
   await expect(run.button('Back')).toBeDisabled();
-  await page.getByRole('combobox', { name: 'Speed' }).press('ArrowDown');
-  await page.getByRole('option', { name: '8 a second' }).click();
+  await choose(page.getByRole('combobox', { name: 'Speed' }), '8 a second');
   await expect(page).toHaveURL(/speed=8/);
   await run.button('Play').click();
   await run.expectStep(5, 5);
@@ -162,8 +161,7 @@ test('play, stop, reset, back, speed and the slider move the run', async ({ page
   await run.slider.press('ArrowRight');
   await run.expectStep(2, 5);
   await expect(page).toHaveURL(/step=2/);
-  await page.getByRole('combobox', { name: 'Speed' }).press('ArrowDown');
-  await page.getByRole('option', { name: '0.5 a second' }).click();
+  await choose(page.getByRole('combobox', { name: 'Speed' }), '0.5 a second');
   await run.button('Play').click();
   await run.button('Stop').click();
   await expect(run.button('Stop')).toBeDisabled();
@@ -296,8 +294,7 @@ test('the controls change the run and the link', async ({ page }) => {
   await page.getByRole('spinbutton', { name: 'Radix' }).fill('3');
   await run.expectStep(0, 6);
   await expect(page).toHaveURL(/r=3/);
-  await page.getByRole('combobox', { name: 'Elements in a block' }).press('ArrowDown');
-  await page.getByRole('option', { name: '3' }).click();
+  await choose(page.getByRole('combobox', { name: 'Elements in a block' }), '3');
   await expect(run.whole).toContainText('960 bytes');
   await page.goto('/alltoall/linear_window?p=6&window=2');
   await expect(page.getByRole('spinbutton', { name: 'Window' })).toHaveValue('2');

@@ -14,6 +14,7 @@ import {
 } from '../src/maps/scale.ts';
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
+import { choose } from './run.ts';
 
 const MAP: Frame = { ranks: spanOf(MAP_COLUMNS), bytes: MAP_BYTES };
 const MAP_WITHOUT_BYTES: Frame = { ...MAP, bytes: null };
@@ -101,12 +102,8 @@ test('nodes change the map, and the link says so', async ({ page }) => {
   await open(page, '/alltoall?ranks_per_node=4');
   await expectChoice(page, { ranks: 4, bytes: 64 }, 'shared');
   await expectChoice(page, { ranks: 16, bytes: 1 << 10 }, 'shared_multi_leaders');
-  await page
-    .locator('section', { hasText: 'rules choose' })
-    .getByLabel('Ranks per node')
-    .first()
-    .press('Enter');
-  await page.getByRole('option', { name: '1', exact: true }).click();
+  const section = page.locator('section', { hasText: 'rules choose' });
+  await choose(section.getByRole('combobox', { name: 'Ranks per node' }), '1');
   await expectChoice(page, { ranks: 16, bytes: 1 << 10 }, 'linear_window window=32');
   await expect(page).not.toHaveURL(/ranks_per_node/);
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
-import { inputLabel, range, RunOnPage } from './run.ts';
+import { choose, inputLabel, range, RunOnPage } from './run.ts';
 
 const LINK = '/alltoall/compare?a=bruck&b=spread_out&a_p=8&a_r=2&b_p=8';
 
@@ -34,8 +34,7 @@ test('each side has its own algorithm and parameters, and the link brings them b
   const second = page.getByRole('region', { name: 'Second algorithm' });
   await first.getByRole('spinbutton', { name: 'Radix' }).fill('3');
   await expect(page).toHaveURL(/a_r=3/);
-  await second.getByRole('combobox', { name: 'Second algorithm' }).press('ArrowDown');
-  await page.getByRole('option', { name: 'pairwise' }).click();
+  await choose(second.getByRole('combobox', { name: 'Second algorithm' }), 'pairwise');
   await expect(page).toHaveURL(/b=pairwise/);
   await second.getByRole('spinbutton', { name: 'Processes' }).fill('5');
   await page.keyboard.press('Tab');

@@ -4,7 +4,7 @@ import type { Locator } from '@playwright/test';
 
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
-import { inputLabel, RunOnPage } from './run.ts';
+import { choose, inputLabel, RunOnPage } from './run.ts';
 
 const BCAST = `rank 0 of 2, 1 blocks
 0: send to 1 from recv[0]
@@ -133,8 +133,7 @@ test('a kept text is in the link again', async ({ page }) => {
 
 test('options of the call change the verdict', async ({ page }) => {
   await page.goto('/allreduce/own');
-  await page.getByRole('combobox', { name: 'Start from' }).press('ArrowDown');
-  await page.getByRole('option', { name: 'ring', exact: true }).click();
+  await choose(page.getByRole('combobox', { name: 'Start from' }), 'ring');
   await page.getByRole('button', { name: 'Take its schedules' }).click();
   await expect(page.getByLabel('Verdict')).toContainText('is right');
   await page.getByRole('checkbox', { name: 'Operands in the order of ranks' }).check();

@@ -57,6 +57,12 @@ export class RunOnPage {
   }
 }
 
+/** Chooses an item of a closed list by the letters that it begins with: an opening menu may miss a click on a busy machine. */
+export async function choose(list: Locator, item: string): Promise<void> {
+  await list.focus();
+  await list.pressSequentially(item.split(' ')[0]!);
+}
+
 /** What stands in a block that is a rank's input. */
 export function inputLabel(rank: number, block: number): string {
   return `${rank}${subscript(block)}`;
