@@ -85,7 +85,7 @@ fn pieces(bytes: &[u8]) -> Option<(u64, &str, Samples)> {
     let &[of, length, number] = words(numbers)?.as_slice() else { return None };
     let (text, rest) = rest.split_at_checked(length.try_into().ok()?)?;
     let words = words(rest).filter(|words| words.len() as u64 == number)?;
-    Some((of, str::from_utf8(text).ok()?, Samples::of_words(&words)?))
+    Some((of, std::str::from_utf8(text).ok()?, Samples::of_words(&words)?))
 }
 
 /// Returns bytes as words; `None` if a word is not complete.
