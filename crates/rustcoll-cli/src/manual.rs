@@ -30,3 +30,31 @@ pub fn pages(folder: Option<&Path>, output: &mut impl Write) -> Result<Outcome, 
     }
     Ok(Outcome::Right)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap_markdown::{MarkdownOptions, help_markdown_command_custom};
+    use std::env;
+
+    const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
+
+    const BEGINNING: &str = "# Commands\n\n\
+        For all who use the command `rustcoll`: every command with its options. `rustcoll COMMAND --help` and the manual pages say the same.\n\n";
+
+    #[test]
+    fn the_book_has_all_commands() {
+        let options = MarkdownOptions::new().show_footer(false).show_table_of_contents(false);
+        let text = help_markdown_command_custom(&CommandLine::command(), &options);
+        let (_, commands) = text.split_once("\n## ").expect("a title stands before the first command");
+        let reference = format!("{BEGINNING}## {}\n", commands.trim_end());
+        if env::var_os("UPDATE_SNAPSHOTS").is_some_and(|value| value == "1") {
+            fs::write(REFERENCE, &reference).expect("writing the reference");
+        }
+        let written = fs::read_to_string(REFERENCE).unwrap_or_default();
+        assert!(
+            written == reference,
+            "docs/commands.md is not what the command says; UPDATE_SNAPSHOTS=1 rewrites it"
+        );
+    }
+}

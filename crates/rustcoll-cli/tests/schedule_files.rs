@@ -1,4 +1,4 @@
-//! The pages about schedule files are right: their files are written and their commands run in order, without MPI.
+//! The pages about schedules are right: their files are written and their commands run in order, without MPI.
 
 mod common;
 
@@ -7,8 +7,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const PAGE: &str = include_str!("../../../docs/own-schedules.md");
 const FORMAT: &str = include_str!("../../../docs/schedule-file.md");
+
+const PAGES: [&str; 4] = [
+    include_str!("../../../docs/own-schedules.md"),
+    FORMAT,
+    include_str!("../../../docs/msccl.md"),
+    include_str!("../../../docs/bruck.md"),
+];
 
 /// Returns the blocks of code: what follows the backquotes, and the code.
 fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -29,7 +35,7 @@ fn printed(command: &str, folder: &Path) -> String {
 fn the_pages_do_as_they_say() {
     let folder = folder("own-schedules");
     let mut commands = 0;
-    for (kind, code) in [PAGE, FORMAT].into_iter().flat_map(blocks) {
+    for (kind, code) in PAGES.into_iter().flat_map(blocks) {
         match kind.split_once(' ').unwrap_or((kind, "")) {
             ("console", "mpi") => {}
             ("console", _) => {
@@ -44,7 +50,7 @@ fn the_pages_do_as_they_say() {
             _ => panic!("nobody knows what to do with {kind}"),
         }
     }
-    assert_eq!(commands, 18);
+    assert_eq!(commands, 23);
 }
 
 #[test]

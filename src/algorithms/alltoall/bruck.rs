@@ -1,7 +1,8 @@
 //! Radix-r Bruck index algorithm for MPI_Alltoall: rotate, exchange digit by digit, rotate back.
 //!
 //! The distance of a block is (receiver − sender) mod p. The first rotation sorts blocks by distance, the last one by
-//! sender. With w = ceil(log_r p) digits: w rounds, w(r−1) − floor((r^w − p)/r^(w−1)) messages in all. A block moves
+//! sender. For each digit k there is a round of at most r−1 messages: for each value z, one to the rank z·r^k further.
+//! With w = ceil(log_r p) digits: w rounds, w(r−1) − floor((r^w − p)/r^(w−1)) messages in all. A block moves
 //! once for each nonzero digit of its distance: a rank sends p·w·(r−1)/r blocks if p = r^w, otherwise fewer.
 
 use crate::algorithms::digits::{digits, nonzero_digits_of_all, with_digit};
@@ -13,8 +14,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "bruck",
     aliases: &["brucks"],
     source: "Bruck et al. 1997; Fan et al. 2022 (radix r)",
-    idea: "The distance of each block's way is written in base r. Blocks travel digit by digit, together with \
-            all others of that digit, between a rotation before and one afterwards.",
+    idea: "The distance of each block's way is written in base r. Blocks travel digit by digit, together with all \
+            others that have the same value of that digit, between a rotation before and one afterwards.",
     avoid_when: "blocks are large, for each of them travels several times, and is copied each time.",
     parameters: &[Parameter::Radix],
     requires: &[],

@@ -21,7 +21,8 @@ pub struct BenchOptions {
     #[arg(long, value_delimiter = ',', default_value = "8,1K,64K,1M", value_parser = quantity::bytes)]
     pub bytes: Vec<usize>,
     /// The contestants, which take turns: components of Open MPI, possibly with an algorithm (a name or a number) and its parameters, as
-    /// rustcoll,tuned,rustcoll:bruck:radix=4; and copy, a plain copy of as many bytes as a call moves to a rank
+    /// rustcoll,tuned,tuned:3,rustcoll:bruck:radix=4. rustcoll@FILE follows a rule file, and copy is a plain copy of as many bytes as a
+    /// call moves to a rank
     #[arg(long, value_delimiter = ',', default_value = "rustcoll,tuned", value_parser = str::parse::<Contestant>)]
     pub contestants: Vec<Contestant>,
     /// The number of ranks

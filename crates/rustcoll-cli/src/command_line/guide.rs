@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Of `rustcoll guide`.
 #[derive(Args, Debug)]
 pub struct GuideOptions {
-    /// The page to open, as it stands in the browser's address behind the port: `alltoall`, `alltoall/bruck?p=8&r=3`
+    /// The page to open, as it is in the browser's address behind the port: `alltoall`, `alltoall/bruck?p=8&r=3`
     pub page: Option<String>,
     /// The port; 0 is any free one. 8317 or the next free one unless given
     #[arg(long)]
