@@ -2,19 +2,17 @@ import { devices, type Page } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';
 
-/** The pictures of docs/guide: what is shown, and what has to be there before it is. */
+/** The pictures of docs/guide: what is shown, what has to be there before it is, and how high the picture is. */
 const PICTURES = [
-  { name: 'home', path: '/', waitFor: 'a[href="/alltoall"] svg' },
-  { name: 'decision-map', path: '/allreduce', waitFor: 'main svg path[fill^="#"]' },
-  { name: 'algorithm', path: '/alltoall/bruck?p=8&r=3&step=2', waitFor: 'main svg' },
-  { name: 'side-by-side', path: '/alltoall/compare?a=bruck&b=spread_out&p=8&step=2', waitFor: 'main svg' },
+  { name: 'home', path: '/', waitFor: 'a[href="/alltoall"] svg', height: 900 },
+  { name: 'decision-map', path: '/allreduce', waitFor: 'main svg path[fill^="#"]', height: 900 },
+  { name: 'algorithm', path: '/alltoall/bruck?p=8&r=3&step=2', waitFor: 'main svg', height: 1450 },
+  { name: 'side-by-side', path: '/alltoall/compare?a=bruck&b=spread_out&p=8&step=2', waitFor: 'main svg', height: 900 },
 ];
 
-const DESKTOP = { width: 1280, height: 900 };
-
-for (const { name, path, waitFor } of PICTURES) {
+for (const { name, path, waitFor, height } of PICTURES) {
   test(name, async ({ page }) => {
-    await page.setViewportSize(DESKTOP);
+    await page.setViewportSize({ width: 1280, height });
     await page.goto(path);
     await expect(page.locator(waitFor).first()).toBeVisible();
     await shoot(page, name);
