@@ -316,10 +316,15 @@ impl SlotBounds {
         self.stripe.unwrap_or(most).min(most)
     }
 
+    /// Returns the most bytes of a block in a short slot, if a rank has `slots` slots.
+    pub fn longest_short_block(&self, slots: usize) -> usize {
+        self.longest_in(Slots::SHORT_BANK, slots)
+    }
+
     /// Returns slots of which a rank's `slots` fill a bank of short slots. They hold blocks whose lengths the ranks do not
     /// know in advance.
     pub fn short_slots(&self, slots: usize) -> Slots {
-        let stride = self.longest_in(Slots::SHORT_BANK, slots);
+        let stride = self.longest_short_block(slots);
         Slots::Apart { stride, bytes: stride * slots }
     }
 

@@ -352,7 +352,7 @@ impl<'job> Writer<'job> {
 /// Whether blocks of up to `longest` bytes need no second stage, if the ranks exchange lengths in `slots` slots.
 pub fn go_with_lengths(slots: usize, stripe: Option<usize>, longest: usize) -> bool {
     let bounds = SlotBounds { stripe, ..SlotBounds::DEFAULT };
-    slots > 0 && matches!(bounds.short_slots(slots), Slots::Apart { stride, .. } if longest <= stride)
+    slots > 0 && longest <= bounds.longest_short_block(slots)
 }
 
 /// Returns the bounds of a rank's `slots` slots for blocks of up to `longest` bytes. `stripe` limits the
