@@ -61,7 +61,7 @@ fn reference() -> String {
          | Column | Meaning |\n|---|---|\n\
          | rounds | steps, if a rank sends and receives at most one message in each ([costs.md](costs.md)). The texts follow papers, in \
          which a round may have several messages |\n\
-         | messages | how many it sends |\n\
+         | messages | how many it sends, or receives if those are more; blocks likewise |\n\
          | sent, reduced | whole vectors; blocks, where ranks have blocks of their own |\n\
          | read | the same, in the shared memory of others |\n\
          | temporary | the same, for which it needs memory besides the buffers |\n\n\

@@ -317,7 +317,7 @@ pub struct ExplainOptions {
     /// rules come last
     #[arg(value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Rules in a line, as in coll_rustcoll_<collective>_rules; they come before those of files
+    /// Rules in a line, as in `coll_rustcoll_<collective>_rules`; they come before those of files
     #[arg(long)]
     pub line: Option<String>,
     /// The collective

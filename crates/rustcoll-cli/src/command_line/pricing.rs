@@ -37,7 +37,7 @@ pub struct PredictOptions {
     /// The machine.
     #[command(flatten)]
     pub machine: MachineOption,
-    /// Only these algorithms, separated by commas, and what the rules choose
+    /// Only these algorithms, separated by commas; with --rules also what these choose
     #[arg(long, value_delimiter = ',')]
     pub algorithms: Vec<String>,
     /// Radices for the algorithms that take one, separated by commas; the square root of the number of ranks unless given
