@@ -7,7 +7,12 @@ const PICTURES = [
   { name: 'home', path: '/', waitFor: 'a[href="/alltoall"] svg', height: 900 },
   { name: 'decision-map', path: '/allreduce', waitFor: 'main svg path[fill^="#"]', height: 900 },
   { name: 'algorithm', path: '/alltoall/bruck?p=8&r=3&step=2', waitFor: 'main svg', height: 1450 },
-  { name: 'side-by-side', path: '/alltoall/compare?a=bruck&b=spread_out&p=8&step=2', waitFor: 'main svg', height: 900 },
+  {
+    name: 'side-by-side',
+    path: '/alltoall/compare?a=bruck&b=spread_out&p=8&step=2',
+    waitFor: 'main svg',
+    height: 900,
+  },
 ];
 
 for (const { name, path, waitFor, height } of PICTURES) {
