@@ -17,6 +17,15 @@ pub struct Execution {
 }
 
 impl Execution {
+    /// Goes back to the beginning.
+    #[inline]
+    pub fn restart(&mut self) {
+        (self.position, self.ended, self.shift) = (0, 0, 0);
+        if self.inner.is_some() {
+            self.inner = None;
+        }
+    }
+
     /// Continues to the end of a plan and blocks in waits. After an error, posts may be outstanding.
     pub fn finish<T: Transport>(&mut self, plan: &Plan, transport: &mut T) -> Result<(), T::Error> {
         self.drive::<T, true>(plan, transport)?;

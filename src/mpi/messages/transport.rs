@@ -140,15 +140,24 @@ pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
         return Err(RUSTCOLL_ERR_TRUNCATE);
     }
     if source.datatype.contiguous != 0 && target.datatype.contiguous != 0 {
-        let (from, to) = (source.data(), target.data());
-        if from != to {
-            // SAFETY: by this function's contract; without gaps an element's data is `size` consecutive bytes.
-            unsafe { ptr::copy_nonoverlapping(from, to, source.bytes()) };
-        }
+        // SAFETY: by this function's contract; without gaps an element's data is `size` consecutive bytes.
+        unsafe { copy_plain(source.data(), target.data(), source.bytes()) };
         return Ok(());
     }
     // SAFETY: by this function's contract.
     unsafe { copy_by_mpi(source, target) }
+}
+
+/// Copies bytes.
+///
+/// # Safety
+/// As for [`copy`].
+#[inline]
+unsafe fn copy_plain(from: *const u8, to: *mut u8, bytes: usize) {
+    if from != to {
+        // SAFETY: by this function's contract.
+        unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
+    }
 }
 
 /// Copies as [`copy`] does, but through MPI, which can handle gaps and device memory.
@@ -246,7 +255,7 @@ impl<'a> Window<'a> {
 
 impl Messages<'_> {
     /// Returns address, number and datatype of a region's elements.
-    #[inline]
+    #[inline(always)]
     fn elements(&self, region: Region) -> (*mut u8, usize, &rustcoll_datatype) {
         let place = match region.memory {
             Memory::Buffer(Buffer::Send) if self.is_in_bytes => return self.bytes_of(self.send, region),
@@ -346,6 +355,14 @@ impl Messages<'_> {
     fn handles(&self, region: Region) -> (*mut c_void, usize, *const c_void) {
         let (address, elements, datatype) = self.elements(region);
         (address.cast(), elements, datatype.handle)
+    }
+
+    /// Returns where a region's data begin, and how many bytes they have, unless its elements have gaps.
+    #[inline]
+    fn plain(&self, region: Region) -> Option<(*mut u8, usize)> {
+        let (address, elements, datatype) = self.elements(region);
+        let plain = (address.wrapping_offset(datatype.true_lb), elements * datatype.size);
+        (datatype.contiguous != 0).then_some(plain)
     }
 
     fn span(&self, region: Region) -> Span {
@@ -564,6 +581,13 @@ impl Transport for Messages<'_> {
         }
         if self.is_in_bytes && (self.window(source).is_some() || self.window(target).is_some()) {
             return self.copy_windows(source, target);
+        }
+        if let (Some((from, bytes)), Some((to, room))) = (self.plain(source), self.plain(target))
+            && bytes <= room
+        {
+            // SAFETY: as for the copy below.
+            unsafe { copy_plain(from, to, bytes) };
+            return Ok(());
         }
         let (source, target) = (self.span(source), self.span(target));
         self.note_truncated(source.bytes() > target.bytes());

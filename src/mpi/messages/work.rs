@@ -248,7 +248,7 @@ impl Work {
     /// Starts a plan, and makes the copies before it. After an error, nothing is in flight.
     #[inline]
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
-        self.execution = Execution::default();
+        self.execution.restart();
         self.flaw = None;
         self.failed_by = None;
         if self.requests.len() < plan.posts {

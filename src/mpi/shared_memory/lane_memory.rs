@@ -70,7 +70,7 @@ impl LaneMemory {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn turn_to(&mut self, slots: Slots) {
         let kind = slots.kind();
         let bank = self.turns[kind].bank();
@@ -86,7 +86,7 @@ impl LaneMemory {
     }
 
     /// Starts or continues to use a kind of slots.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, slots: Slots) {
         if let Slots::Apart { bytes, .. } | Slots::Joined { bytes, .. } = slots
             && !self.is_entered
@@ -219,7 +219,7 @@ impl LaneMemory {
     }
 
     /// Ends a stripe. Release: this rank's reads in the stripe are done.
-    #[inline]
+    #[inline(always)]
     pub fn end_stripe(&mut self, slots: Slots) {
         let place = ended(self.offsets.kind);
         let ended = self.turns[self.offsets.kind].end();
