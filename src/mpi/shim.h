@@ -107,9 +107,9 @@ typedef struct rustcoll_topology {
 
 /* Which forms of a collective the component below a module serves. */
 typedef struct rustcoll_below {
-    int blocking[RUSTCOLL_COLLECTIVES];
-    int nonblocking[RUSTCOLL_COLLECTIVES];
-    int persistent[RUSTCOLL_COLLECTIVES];
+    unsigned char blocking[RUSTCOLL_COLLECTIVES];
+    unsigned char nonblocking[RUSTCOLL_COLLECTIVES];
+    unsigned char persistent[RUSTCOLL_COLLECTIVES];
 } rustcoll_below;
 
 /* An array of numbers, one for each rank (on an inter-communicator mostly of the other group) or neighbour, as the

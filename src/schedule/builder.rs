@@ -229,6 +229,7 @@ impl Builder {
     /// Returns the program, after a wait for all outstanding posts.
     pub fn build(mut self) -> Schedule {
         self.end_round();
+        self.schedule.steps.shrink_to_fit();
         self.schedule
     }
 

@@ -1,6 +1,7 @@
 /* A user's program whose collectives need more memory than allowed or available, or that measures how much is
  * kept. The first argument selects the test. */
 #include <mpi.h>
+#include <malloc.h>
 #include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,31 @@ static void test_kept(int *vector, int count)
     }
 }
 
+/* Prints how many bytes the last rank keeps for each of many duplicates: before their first call, and after it. */
+static void test_duplicates(void)
+{
+    enum { DUPLICATES = 500 };
+    MPI_Comm duplicates[DUPLICATES];
+    size_t kept[3];
+    for (int stage = 0; stage < 3; stage++) {
+        for (int i = 0; i < DUPLICATES; i++) {
+            int sum = 1;
+            if (1 == stage) {
+                MPI_Comm_dup(MPI_COMM_WORLD, &duplicates[i]);
+            } else {
+                MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, 0 == stage ? MPI_COMM_WORLD : duplicates[i]);
+            }
+        }
+        kept[stage] = mallinfo2().uordblks;
+    }
+    if (size - 1 == rank) {
+        printf("kept: %zu %zu\n", (kept[1] - kept[0]) / DUPLICATES, (kept[2] - kept[0]) / DUPLICATES);
+    }
+    for (int i = 0; i < DUPLICATES; i++) {
+        MPI_Comm_free(&duplicates[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int count = 20 << 20;
@@ -178,6 +204,8 @@ int main(int argc, char **argv)
         test_exchange(vector, count / 100);
     } else if (0 == strcmp(test, "shortage")) {
         test_shortage(vector, count);
+    } else if (0 == strcmp(test, "duplicates")) {
+        test_duplicates();
     } else {
         test_kept(vector, count);
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, compiled, mpirun, run};
+use common::{Job, SHARED_MEMORY_FROM, compiled, mpirun, run};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -72,4 +72,27 @@ fn no_more_memory_is_kept_than_allowed() {
         job.assert_contains(expected);
     }
     run_program(3, "kept", &[]).assert_contains("little kept");
+}
+
+/// Bytes that a communicator takes of a rank beside those of Open MPI. The bounds are 2 KiB before its first call, and after
+/// it 4 KiB and 256 bytes for each rank of the node.
+#[test]
+fn a_communicator_takes_little_memory_and_less_before_its_first_call() {
+    const RANKS: usize = 2;
+    let kept = |components: &str| {
+        let mut command = mpirun(RANKS);
+        command.env_remove(SHARED_MEMORY_FROM).env("OMPI_MCA_coll", components);
+        let job = run(command.arg(program()).arg("duplicates"));
+        job.assert(job.success, "the program failed");
+        let line =
+            job.text.lines().find_map(|line| line.strip_prefix("kept: ")).expect("the program says so");
+        let numbers = line.split(' ').map(|number| number.parse::<usize>().expect("a number"));
+        <[usize; 2]>::try_from(numbers.collect::<Vec<_>>()).expect("two numbers")
+    };
+    let (with, without) =
+        (kept("rustcoll,tuned,basic,libnbc,self,inter"), kept("tuned,basic,libnbc,self,inter"));
+    let [before, after] = [0, 1].map(|call| with[call] - without[call]);
+    assert!(before <= 2 << 10, "{before} bytes before the first call");
+    assert!(after <= (4 << 10) + 256 * RANKS, "{after} bytes after the first call");
+    assert!(after > before, "the first call makes what the communicator keeps of its calls");
 }

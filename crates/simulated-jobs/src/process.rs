@@ -113,7 +113,7 @@ impl Communicator {
 
     /// Makes the library's state for the communicator.
     pub fn announce(&self) {
-        let serves = [c_int::from(self.below.is_some()); Collective::ALL.len()];
+        let serves = [u8::from(self.below.is_some()); Collective::ALL.len()];
         let below = rustcoll_below { blocking: serves, nonblocking: serves, persistent: serves };
         let (rank, size) = (self.rank as c_int, self.members.len() as c_int);
         let handle = ptr::from_ref(self).cast();

@@ -314,6 +314,8 @@ impl Communicator {
                 (subject, timing)
             });
             let key = Key::new(call, values, self.blocks(collective));
+            // Seldom is more than one call under way.
+            under_way.reserve_exact(1);
             let status = match planned.served.clone() {
                 Served::Nothing => {
                     under_way.push(begun);

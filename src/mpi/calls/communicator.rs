@@ -1,6 +1,7 @@
 //! The state of a communicator, and the decision who serves its calls.
 
 use super::arguments::Arguments;
+use super::attached::Facts;
 use super::blocking::Blocking;
 use super::job::Jobs;
 use super::planning::{Planned, Planning, Refusal};
@@ -8,7 +9,7 @@ use super::staged::{self, Staged};
 use super::uses::Reader;
 use crate::algorithms::{Collective, Cut, Graph, Stencil};
 use crate::mpi::decision::decided::{Decided, Decision};
-use crate::mpi::decision::info::{self, Info};
+use crate::mpi::decision::info::Info;
 use crate::mpi::decision::schedules::Form;
 use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::decision::{neighbours_of_node, stencil};
@@ -55,16 +56,10 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    /// Returns the state of a new communicator. `own_group`: the handle that reaches its own group.
-    pub fn new(
-        [handle, own_group]: [*const c_void; 2],
-        group: Group,
-        identifier: u32,
-        below: rustcoll_below,
-    ) -> Self {
-        let name: Arc<str> = format!("{group}, communicator {identifier}").into();
-        let (info, faults) = Info::of(handle);
-        info::report(&faults, &name, group);
+    /// Returns the state of a communicator with these info keys.
+    pub fn new(facts: Facts, info: Arc<Info>) -> Self {
+        let name: Arc<str> = facts.name().into();
+        let Facts { handle, own_group, group, below, .. } = facts;
         Communicator {
             handle,
             own_group,
@@ -79,11 +74,6 @@ impl Communicator {
             lanes: Arc::default(),
             blocking: UnsafeCell::new(Blocking::new()),
         }
-    }
-
-    /// The handle by which the shim knows the communicator.
-    pub fn handle(&self) -> *const c_void {
-        self.handle
     }
 
     /// Returns where messages go: between groups under `tag`, within the own group under `own_group_tag`.

@@ -10,6 +10,7 @@ use crate::mpi::parameters::settings::Values;
 use crate::mpi::reporting::watch::Subject;
 use crate::mpi::shim::bindings::*;
 use std::ffi::c_void;
+use std::mem;
 use std::sync::Arc;
 
 /// The most calls of each collective that a communicator remembers. Programs repeat a few calls in turn that differ in
@@ -54,9 +55,10 @@ impl Shifts {
     }
 }
 
-/// The last jobs of each collective, allocated with the first job: most communicators have no jobs of most kinds.
+/// The last jobs of each collective, allocated with the first job. Most communicators have no jobs of most collectives, and
+/// one of each of the others.
 #[derive(Default)]
-pub struct Jobs(Option<Box<[Vec<Job>; Collective::ALL.len()]>>);
+pub struct Jobs(Option<Box<[Box<[Job]>; Collective::ALL.len()]>>);
 
 impl Jobs {
     /// Returns the job of the same call; `key.rs` defines which calls are the same.
@@ -82,14 +84,17 @@ impl Jobs {
     /// # Safety
     /// As for [`Jobs::find`].
     pub unsafe fn insert(&mut self, call: &rustcoll_call, values: &Values, job: Job) -> &mut Job {
-        let jobs = &mut self.0.get_or_insert_default()[call.collective as usize];
+        let kept = &mut self.0.get_or_insert_default()[call.collective as usize];
+        let mut jobs = mem::take(kept).into_vec();
         // SAFETY: by this function's contract.
         jobs.retain(|job| !unsafe { job.key.is_of(call, values) });
         if jobs.len() == MOST_JOBS {
             jobs.remove(0);
         }
+        jobs.reserve_exact(1);
         jobs.push(job);
-        jobs.last_mut().expect("one was just added")
+        *kept = jobs.into_boxed_slice();
+        kept.last_mut().expect("one was just added")
     }
 
     pub fn clear(&mut self) {

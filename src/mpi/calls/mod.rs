@@ -1,6 +1,7 @@
 //! Serves calls: reads their arguments, remembers how they are served, and carries them out.
 
 pub mod arguments;
+pub mod attached;
 pub mod blocking;
 pub mod communicator;
 pub mod exchanging;

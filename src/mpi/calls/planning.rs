@@ -97,7 +97,7 @@ pub struct Planned {
 
 impl Planning {
     /// Returns the planning of a new communicator. `info`: the info keys that it was created with.
-    pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Planning {
+    pub fn new(group: Group, name: Arc<str>, info: Arc<Info>, nodes: Knowledge) -> Planning {
         let schedules = Schedules::new(group, Arc::clone(&name), info, nodes);
         Planning { group, name, schedules, geometry: None }
     }

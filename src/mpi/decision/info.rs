@@ -2,7 +2,7 @@
 
 use super::rules::{self, Collected};
 use crate::algorithms::{Algorithm, Collective};
-use crate::mpi::messages::work::Group;
+use crate::mpi::calls::attached::Facts;
 use crate::mpi::parameters::settings::{self, AUTOMATIC, TUNE_WORDS};
 use crate::mpi::shim::bindings::rustcoll_shim_info;
 use crate::selection::Rules;
@@ -10,6 +10,7 @@ use crate::text::nearest::unknown;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::ptr;
+use std::sync::{Arc, LazyLock};
 
 const PREFIX: &str = "rustcoll_";
 
@@ -39,9 +40,17 @@ enum Key {
 }
 
 impl Info {
-    /// Returns what a communicator's info keys ask for, and the faults of the keys that were left out.
-    pub fn of(communicator: *const c_void) -> (Info, Vec<String>) {
-        Info::read(&entries(communicator))
+    /// Returns what a communicator's info keys ask for, and the faults of the keys that were left out; `None` if no key is
+    /// about rustcoll.
+    pub fn of(communicator: *const c_void) -> Option<(Info, Vec<String>)> {
+        let entries = entries(communicator);
+        entries.iter().any(|(name, _)| name.starts_with(PREFIX)).then(|| Info::read(&entries))
+    }
+
+    /// Returns what no info key asks for.
+    pub fn none() -> Arc<Info> {
+        static NONE: LazyLock<Arc<Info>> = LazyLock::new(Arc::default);
+        Arc::clone(&NONE)
     }
 
     /// Returns the forced algorithm of a collective; `Some(None)`: rules decide, `None`: no key is about it.
@@ -111,11 +120,12 @@ impl Key {
 }
 
 /// Logs the faults of a communicator's info keys, or ends the job over them if faults are to end it.
-pub fn report(faults: &[String], name: &str, group: Group) {
+pub fn report(faults: &[String], communicator: &Facts) {
+    let (rank, name) = (communicator.group.rank, communicator.name());
     if !faults.is_empty() && settings::rules_are_strict() {
-        rules::refuse(faults, group.rank == 0);
+        rules::refuse(faults, rank == 0);
     }
-    if group.rank == 0 {
+    if rank == 0 {
         faults.iter().for_each(|fault| log::warn!("{name}: left out: {fault}"));
     }
 }

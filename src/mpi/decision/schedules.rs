@@ -17,7 +17,7 @@ use crate::mpi::shared_memory::spared::Spared;
 use crate::schedule::Schedule;
 use crate::selection::online::{self, Counter, NextCall, Online};
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Rule, Table};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
@@ -32,9 +32,9 @@ pub struct Schedules {
     /// How log lines begin.
     name: Arc<str>,
     known: Vec<Known>,
-    info: Info,
-    /// For each collective the rules that can match here; made when they are first needed.
-    tables: [Option<Box<Tables>>; Collective::ALL.len()],
+    info: Arc<Info>,
+    /// The rules that can match here, of the collectives that needed some.
+    tables: Vec<(Collective, Tables)>,
     nodes: Knowledge,
     /// The node of each rank, once each rank knows the neighbours of all ranks of its node.
     nodes_of_neighbours: Option<Nodes>,
@@ -42,7 +42,7 @@ pub struct Schedules {
     /// Counts the first blocking calls, which do not use shared memory.
     spared: Spared,
     /// Forced algorithms whose refusal was reported.
-    reported: HashSet<(Collective, &'static str)>,
+    reported: BTreeSet<(Collective, &'static str)>,
     /// The trials of algorithms while the job runs.
     online: Online,
     /// Keeps calls watched while algorithms are tried: only then remembered calls are counted.
@@ -151,20 +151,19 @@ pub enum MadeOf<'a> {
 }
 
 impl Schedules {
-    pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Self {
-        let tables = [const { None }; Collective::ALL.len()];
+    pub fn new(group: Group, name: Arc<str>, info: Arc<Info>, nodes: Knowledge) -> Self {
         Schedules {
             group,
             name,
             known: Vec::new(),
             _watcher: info.tunes_online().then(Watcher::start),
             info,
-            tables,
+            tables: Vec::new(),
             nodes,
             nodes_of_neighbours: None,
             memory: SharedMemory::Unknown,
             spared: Spared::default(),
-            reported: HashSet::new(),
+            reported: BTreeSet::new(),
             online: Online::new(settings::tune_from()),
         }
     }
@@ -481,10 +480,15 @@ impl Schedules {
 
     fn tables(&mut self, call: &Call) -> &Tables {
         let Schedules { tables, info, .. } = self;
-        tables[call.collective as usize].get_or_insert_with(|| {
+        let known = tables.iter().position(|(collective, _)| *collective == call.collective);
+        let place = known.unwrap_or_else(|| {
             let own = info.rules.for_communicator(call.collective, call.size, call.groups());
-            Box::new(Tables { own, job: rules::table_of_job(call.collective, call.size, call.groups()) })
-        })
+            let job = rules::table_of_job(call.collective, call.size, call.groups());
+            tables.reserve_exact(1);
+            tables.push((call.collective, Tables { own, job }));
+            tables.len() - 1
+        });
+        &tables[place].1
     }
 
     /// Returns the forced algorithm if it can serve the call, or the component below. `None` leaves the call to rules.
@@ -594,6 +598,7 @@ impl Schedules {
                 if self.known.len() == MOST_SCHEDULES {
                     self.known.clear();
                 }
+                self.known.reserve_exact(1);
                 self.known.push(Known { collective, algorithm, problem, schedule });
                 self.known.len() - 1
             }

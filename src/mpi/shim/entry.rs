@@ -7,7 +7,7 @@ use crate::algorithms::Collective;
 use crate::hash::hash;
 use crate::mpi::agreement::holdings;
 use crate::mpi::agreement::priority;
-use crate::mpi::calls::communicator::Communicator;
+use crate::mpi::calls::attached::{Attached, Facts};
 use crate::mpi::calls::operation;
 use crate::mpi::calls::operation::Operation;
 use crate::mpi::calls::{host_memory, staged};
@@ -241,18 +241,18 @@ extern "C" fn rustcoll_communicator_new(
     below: *const rustcoll_below,
 ) -> *mut c_void {
     guarded(ptr::null_mut(), || {
+        let group = Group { rank: rank as usize, size: size as usize, remote: remote as usize };
         // SAFETY: the shim passes a valid description.
         let below = unsafe { *below };
-        let group = Group { rank: rank as usize, size: size as usize, remote: remote as usize };
-        let communicator = Communicator::new([handle, local], group, identifier, below);
-        Box::into_raw(Box::new(communicator)).cast()
+        let facts = Facts { handle, own_group: local, group, identifier, below };
+        Box::into_raw(Box::new(Attached::new(facts))).cast()
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_communicator_free(state: *mut c_void) {
     // SAFETY: the shim passes what `rustcoll_communicator_new` returned, once.
-    guarded((), || drop(unsafe { Box::from_raw(state.cast::<Communicator>()) }));
+    guarded((), || drop(unsafe { Box::from_raw(state.cast::<Attached>()) }));
 }
 
 #[unsafe(no_mangle)]
@@ -260,15 +260,15 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
     // SAFETY: the shim passes the communicator's state and a valid call on it; MPI forbids two collectives that block on
     // one communicator at the same time.
     unsafe {
-        let communicator = &*state.cast::<Communicator>();
-        ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, || communicator.run(&*call))
+        let attached = &*state.cast::<Attached>();
+        ending_the_job(attached.facts.handle, RUSTCOLL_ERR_INTERN, || attached.communicator().run(&*call))
     }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_ended_below(state: *mut c_void) {
     // SAFETY: the shim passes the communicator's state, on which no other collective that blocks runs.
-    guarded((), || unsafe { (*state.cast::<Communicator>()).note_ended() });
+    guarded((), || unsafe { (*state.cast::<Attached>()).communicator().note_ended() });
 }
 
 #[unsafe(no_mangle)]
@@ -283,7 +283,7 @@ extern "C" fn rustcoll_prepare(
 ) -> c_int {
     // SAFETY: the shim passes the communicator's state, a valid call on it and a valid place for the answer.
     guarded(RUSTCOLL_ERR_INTERN, || unsafe {
-        let communicator = &*state.cast::<Communicator>();
+        let communicator = (*state.cast::<Attached>()).communicator();
         match communicator.prepare(&*call, is_persistent != 0, (tag, local_tag), request) {
             Ok(None) => RUSTCOLL_BELOW,
             Err(error) => error,
@@ -298,7 +298,7 @@ extern "C" fn rustcoll_prepare(
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_missed(state: *mut c_void, is_persistent: c_int) {
     // SAFETY: the shim passes the communicator's state.
-    guarded((), || unsafe { (*state.cast::<Communicator>()).miss(is_persistent != 0) });
+    guarded((), || unsafe { (*state.cast::<Attached>()).communicator().miss(is_persistent != 0) });
 }
 
 #[unsafe(no_mangle)]
