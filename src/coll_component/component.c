@@ -197,7 +197,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
         return give_up(is_first_on_node, "unknown-parameter", (const char *[5]) {unknown, place, nearest});
     }
     int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
-    rustcoll_start(rustcoll_verbosity(), is_first_on_node, (int) OPAL_PROC_MY_NAME.vpid);
+    rustcoll_start(rustcoll_verbosity(), is_first_on_node, (int) OPAL_PROC_MY_NAME.vpid, rustcoll_job());
     if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for()) {
         rustcoll_show("unused-rules");
     }

@@ -146,6 +146,17 @@ static inline int rustcoll_lacks_agreement(void) { return 0; }
 #define MCA_BASE_COMPONENT_INIT(project, framework, name)
 #endif
 
+/* 0 for the job that the launcher started, else the number of one that MPI_Comm_spawn started. */
+static inline int rustcoll_job(void)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    const char *number = strrchr(opal_process_info.myprocid.nspace, '@');
+    return NULL == number ? 0 : atoi(number + 1) - 1;
+#else
+    return NULL == getenv("OMPI_PARENT_PORT") ? 0 : (int) (OPAL_PROC_MY_NAME.jobid & 0xffff) - 1;
+#endif
+}
+
 /* A communicator's number in this process. */
 static inline unsigned rustcoll_identifier(const ompi_communicator_t *communicator)
 {

@@ -387,7 +387,13 @@ void rustcoll_shim_abort(const void *communicator, const char *message)
     ompi_mpi_abort((ompi_communicator_t *) communicator, MPI_ERR_INTERN);
 }
 
-#define COMMUNICATOR_OF(handle) ((MPI_Comm) (intptr_t) (handle))
+/* A communicator between two jobs serves collectives before it is complete. */
+static MPI_Comm complete(ompi_communicator_t *communicator)
+{
+    return OMPI_COMM_IS_INVALID(communicator) ? MPI_COMM_NULL : communicator;
+}
+
+#define COMMUNICATOR_OF(handle) complete((ompi_communicator_t *) (intptr_t) (handle))
 #define OWN_OF(handle) COMMUNICATOR_OF(handle)
 #define DATATYPE_OF(handle) ((MPI_Datatype) (intptr_t) (handle))
 #define OPERATOR_OF(handle) ((MPI_Op) (intptr_t) (handle))

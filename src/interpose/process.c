@@ -217,7 +217,7 @@ static void begin(void)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, NULL);
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     PMPI_Comm_free_keyval(&key);
-    rustcoll_start(verbosity(), is_first_on_node(), world_rank());
+    rustcoll_start(verbosity(), is_first_on_node(), world_rank(), 0);
     PMPI_Comm_rank(MPI_COMM_WORLD, &of_profile.group.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &of_profile.group.size);
     if (rustcoll_begin_profile(of_profile.group.rank, of_profile.group.size)) {

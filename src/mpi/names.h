@@ -1,9 +1,18 @@
 /* Names of communicators, datatypes and operators, and the ranks of communicators in MPI_COMM_WORLD, by functions that every MPI has.
  * The file that includes this one defines COMMUNICATOR_OF(handle), the communicator that a user knows; OWN_OF(handle), one of the same
- * ranks that lives as long as the handle; DATATYPE_OF(handle) and OPERATOR_OF(handle). */
+ * ranks that lives as long as the handle; DATATYPE_OF(handle) and OPERATOR_OF(handle). The first two may be MPI_COMM_NULL: MPI's functions
+ * end the job if they get a communicator that is not complete. */
 
 #include <stdlib.h>
 #include <string.h>
+
+/* A job that another one starts calls collectives within MPI_Init, where MPI's functions end the job. */
+static int is_initialized(void)
+{
+    int flag = 0;
+    PMPI_Initialized(&flag);
+    return flag;
+}
 
 static void cut(const char *whole, char *name, size_t length)
 {
@@ -16,7 +25,7 @@ void rustcoll_shim_communicator_name(const void *communicator, char *name, size_
     char whole[MPI_MAX_OBJECT_NAME];
     int written = 0;
     MPI_Comm named = COMMUNICATOR_OF(communicator);
-    if (MPI_COMM_NULL == named || MPI_SUCCESS != PMPI_Comm_get_name(named, whole, &written)) {
+    if (MPI_COMM_NULL == named || !is_initialized() || MPI_SUCCESS != PMPI_Comm_get_name(named, whole, &written)) {
         written = 0;
     }
     whole[written] = '\0';
@@ -27,7 +36,7 @@ void rustcoll_shim_datatype_name(const void *datatype, char *name, size_t length
 {
     char whole[MPI_MAX_OBJECT_NAME];
     int written = 0;
-    if (MPI_SUCCESS != PMPI_Type_get_name(DATATYPE_OF(datatype), whole, &written)) {
+    if (!is_initialized() || MPI_SUCCESS != PMPI_Type_get_name(DATATYPE_OF(datatype), whole, &written)) {
         written = 0;
     }
     whole[written] = '\0';
@@ -52,13 +61,9 @@ const char *rustcoll_shim_operator_name(const void *handle)
     return "user's";
 }
 
-void rustcoll_shim_world_ranks(const void *communicator, int *ranks)
+void rustcoll_shim_world_ranks(const void *communicator, int *ranks, int size)
 {
-    int size;
-    MPI_Group group, world;
-    PMPI_Comm_size(OWN_OF(communicator), &size);
-    PMPI_Comm_group(OWN_OF(communicator), &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Comm of = OWN_OF(communicator);
     int *own = malloc((size_t) size * sizeof *own);
     for (int rank = 0; rank < size; rank++) {
         ranks[rank] = -1;
@@ -66,13 +71,16 @@ void rustcoll_shim_world_ranks(const void *communicator, int *ranks)
             own[rank] = rank;
         }
     }
-    if (NULL != own) {
+    if (NULL != own && MPI_COMM_NULL != of && is_initialized()) {
+        MPI_Group group, world;
+        PMPI_Comm_group(of, &group);
+        PMPI_Comm_group(MPI_COMM_WORLD, &world);
         PMPI_Group_translate_ranks(group, size, own, world, ranks);
         for (int rank = 0; rank < size; rank++) {
             ranks[rank] = MPI_UNDEFINED == ranks[rank] ? -1 : ranks[rank];
         }
+        PMPI_Group_free(&group);
+        PMPI_Group_free(&world);
     }
     free(own);
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
 }

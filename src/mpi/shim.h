@@ -189,8 +189,9 @@ int rustcoll_gives_rules(void);
  * as long as the process. */
 const char *rustcoll_faults(void);
 /* Starts rustcoll in this process, with logs at a verbosity from 0 to 100. Ends the job if rules have faults and the
- * user wants that. `rank`: this process's rank in the job. */
-void rustcoll_start(int verbosity, int is_first_on_node, int rank);
+ * user wants that. `rank`: this process's rank in the job. `job`: 0 for the launcher's job, else the number of one that MPI_Comm_spawn
+ * started. */
+void rustcoll_start(int verbosity, int is_first_on_node, int rank, int job);
 /* Prints the report and writes learnt rules, if the user wants them, and frees memory. */
 void rustcoll_finish(void);
 /* Returns the priority on a communicator, or -1 to stay away; a rule file may set one. `given`: the parameter's value, if the user set it.
@@ -324,8 +325,9 @@ void rustcoll_shim_communicator_name(const void *communicator, char *name, size_
 void rustcoll_shim_datatype_name(const void *datatype, char *name, size_t length);
 /* The name of an operator of MPI's, or a text for all others. It lives as long as the process. */
 const char *rustcoll_shim_operator_name(const void *operator_);
-/* Writes the ranks in MPI_COMM_WORLD of all ranks of a communicator's own group; a negative number for ranks of another job. */
-void rustcoll_shim_world_ranks(const void *communicator, int *ranks);
+/* Writes the ranks in MPI_COMM_WORLD of the `size` ranks of a communicator's own group; a negative number for ranks of another job, and for
+ * all before MPI has made the communicator. */
+void rustcoll_shim_world_ranks(const void *communicator, int *ranks, int size);
 /* Describes a datatype. */
 void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description);
 /* Completes the request of a non-blocking or persistent collective. */

@@ -219,3 +219,22 @@ fn ranks_with_and_without_a_profile_do_not_wait_for_each_other() {
     job.assert(!job.success, "the job must not run");
     job.assert_contains("profile=other.json");
 }
+
+/// While the other job's `MPI_Init` runs, collectives connect the two, and MPI's functions may not be called there.
+#[test]
+fn a_job_that_another_one_starts_writes_its_own_profile() {
+    let (file, of_started) = (fresh("profile-starts.json"), fresh("profile-starts.spawned-1.json"));
+    let mut command = mpirun(2);
+    for (parameter, value) in [("profile", file.to_str().unwrap()), ("report", "summary"), ("tune", "online")]
+    {
+        command.args(["--mca", &format!("coll_rustcoll_{parameter}"), value]);
+    }
+    let job = run(command.arg(compiled("spawning")));
+    job.assert(job.success && job.count("0 wrong") == 2, "both jobs must end well");
+    for file in [file, of_started] {
+        let profile = Profile::of_json(&fs::read_to_string(&file).unwrap()).unwrap();
+        // MPI itself looks for the greatest of numbers there.
+        let of_world = |kind: &CallKind| kind.communicator == "MPI_COMM_WORLD" && kind.operator == "MPI_SUM";
+        assert_eq!(sums(&profile, of_world), (42, 168), "{}", file.display());
+    }
+}

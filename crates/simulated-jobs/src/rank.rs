@@ -73,7 +73,7 @@ impl Rank {
         self.parameter("tune_from").set(1);
         // SAFETY: MPI starts.
         unsafe {
-            rustcoll_start(IS_SHOWN.load(Relaxed).into(), (self.rank == 0).into(), self.rank as c_int);
+            rustcoll_start(IS_SHOWN.load(Relaxed).into(), (self.rank == 0).into(), self.rank as c_int, 0);
             rustcoll_watch(self.history.surroundings.is_watched.into());
         }
         for act in acts(self.history, self.rank) {

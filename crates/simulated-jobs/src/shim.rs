@@ -398,7 +398,7 @@ extern "C" fn rustcoll_shim_operator_name(_operator: *const c_void) -> *const c_
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_shim_world_ranks(_communicator: *const c_void, _ranks: *mut c_int) {
+extern "C" fn rustcoll_shim_world_ranks(_communicator: *const c_void, _ranks: *mut c_int, _size: c_int) {
     unreachable!("simulated jobs have no profile")
 }
 
@@ -598,7 +598,7 @@ fn signatures_agree() {
         [header::rustcoll_shim_datatype_name as unsafe extern "C" fn(_, _, _), rustcoll_shim_datatype_name];
     let _ =
         [header::rustcoll_shim_operator_name as unsafe extern "C" fn(_) -> _, rustcoll_shim_operator_name];
-    let _ = [header::rustcoll_shim_world_ranks as unsafe extern "C" fn(_, _), rustcoll_shim_world_ranks];
+    let _ = [header::rustcoll_shim_world_ranks as unsafe extern "C" fn(_, _, _), rustcoll_shim_world_ranks];
     let _ = [header::rustcoll_shim_spread as unsafe extern "C" fn(_) -> _, rustcoll_shim_spread];
     let _ = [header::rustcoll_shim_host_name as unsafe extern "C" fn(_, _), rustcoll_shim_host_name];
     let _ = [header::rustcoll_shim_abort as unsafe extern "C" fn(_, _), rustcoll_shim_abort];

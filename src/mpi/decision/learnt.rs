@@ -23,7 +23,7 @@ fn learnt() -> MutexGuard<'static, Option<Learnt>> {
 
 /// Begins with no rules when MPI starts. Only rank 0 of the job keeps any.
 pub fn start() {
-    let file = settings::LEARNT.value().filter(|_| watch::rank() == 0);
+    let file = settings::learnt_file().filter(|_| watch::rank() == 0);
     *learnt() = file.map(|file| Learnt { file, rules: Vec::new() });
 }
 

@@ -7,7 +7,8 @@ use crate::mpi::shared_memory::geometry::PAGE;
 use crate::mpi::shim::bindings::rustcoll_shim_is_preloaded;
 use crate::selection::Parameters;
 use crate::selection::online::Online;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
+use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
 
@@ -223,15 +224,38 @@ pub fn tune_from() -> u64 {
     u64::try_from(TUNE_FROM.load(Relaxed)).ok().filter(|&from| from > 0).unwrap_or(Online::FIRST)
 }
 
+/// The number of a job that `MPI_Comm_spawn` started; 0: the launcher started the job.
+static JOB: AtomicI32 = AtomicI32::new(0);
+
+/// Notes which job this is, before anything is written.
+pub fn note_job(number: c_int) {
+    JOB.store(number, Relaxed);
+}
+
+/// The file that this job writes in place of `file`: jobs that another one started have files of their own.
+fn of_this_job(file: String) -> String {
+    let path = Path::new(&file);
+    let extension = path.extension().map(|extension| format!(".{}", extension.display())).unwrap_or_default();
+    match JOB.load(Relaxed) {
+        0 => file,
+        number => path.with_extension(format!("spawned-{number}{extension}")).display().to_string(),
+    }
+}
+
 /// The file for the rules that were learnt while the job ran.
 pub static LEARNT: Text = Text::new();
+
+/// The file for the rules that were learnt while this job ran, if the user wants one.
+pub fn learnt_file() -> Option<String> {
+    LEARNT.value().map(of_this_job)
+}
 
 /// The file for the profile of the job.
 pub static PROFILE: Text = Text::new();
 
 /// The file for the profile of the job, if the user wants one.
 pub fn profile_file() -> Option<String> {
-    PROFILE.value()
+    PROFILE.value().map(of_this_job)
 }
 
 /// Seconds between two times at which ranks write what they did so far; 0: never.

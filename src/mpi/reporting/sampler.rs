@@ -103,7 +103,7 @@ fn rarest_timed(number: u64) -> u32 {
 fn identity(communicator: *const c_void, size: usize) -> Option<u64> {
     let mut ranks: Vec<c_int> = vec![0; size];
     // SAFETY: the handle is the communicator's, and there is room for its ranks.
-    unsafe { rustcoll_shim_world_ranks(communicator, ranks.as_mut_ptr()) };
+    unsafe { rustcoll_shim_world_ranks(communicator, ranks.as_mut_ptr(), size as c_int) };
     if ranks.iter().any(|&rank| rank < 0) {
         return None;
     }

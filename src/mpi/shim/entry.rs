@@ -107,8 +107,9 @@ extern "C" fn rustcoll_faults() -> *const c_char {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, rank: c_int) {
+extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, rank: c_int, job: c_int) {
     guarded((), || {
+        settings::note_job(job);
         logging::start(verbosity, settings::reported() == Reported::Calls);
         rules::announce(is_first_on_node != 0, rank == 0);
         watch::start(rank as u32);
@@ -330,7 +331,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_gives_parameters as unsafe extern "C" fn() -> _, rustcoll_gives_parameters];
     let _ = [header::rustcoll_gives_rules as unsafe extern "C" fn() -> _, rustcoll_gives_rules];
     let _ = [header::rustcoll_faults as unsafe extern "C" fn() -> _, rustcoll_faults];
-    let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _), rustcoll_start];
+    let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _, _), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
     let _ = [header::rustcoll_holdings as unsafe extern "C" fn(_) -> _, rustcoll_holdings];
     let _ = [header::rustcoll_digest as unsafe extern "C" fn(_) -> _, rustcoll_digest];
