@@ -11,10 +11,9 @@ use crate::algorithms::{Collective, Cut, Graph, Stencil};
 use crate::mpi::decision::decided::{Decided, Decision};
 use crate::mpi::decision::info::Info;
 use crate::mpi::decision::schedules::Form;
-use crate::mpi::decision::topology::{self, Topology};
-use crate::mpi::decision::{neighbours_of_node, stencil};
+use crate::mpi::decision::topology::Topology;
 use crate::mpi::messages::channel::{Channel, Route};
-use crate::mpi::messages::tags::{memory_tag, stencil_tag, tag};
+use crate::mpi::messages::tags::{memory_tag, tag};
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::Values;
@@ -42,11 +41,11 @@ pub struct Communicator {
     pub(super) name: Arc<str>,
     pub(super) below: rustcoll_below,
     /// This rank's neighbours, read at first use: MPI adds a topology after everything else of a communicator.
-    topology: OnceLock<Topology>,
+    pub(super) topology: OnceLock<Topology>,
     /// The stencil that the neighbours of all ranks have in common, once the ranks have looked for one.
-    stencil: OnceLock<Result<Option<Arc<Stencil>>, Error>>,
+    pub(super) stencil: OnceLock<Result<Option<Arc<Stencil>>, Error>>,
     /// The neighbours of all ranks of this rank's node, once these have told each other.
-    neighbours_of_node: OnceLock<Result<Graph, Error>>,
+    pub(super) neighbours_of_node: OnceLock<Result<Graph, Error>>,
     planning: Mutex<Planning>,
     /// Remembered calls: non-blocking ones at 0, persistent ones at 1.
     pub(super) overlapping: Mutex<[Jobs; 2]>,
@@ -148,79 +147,6 @@ impl Communicator {
         // SAFETY: by this function's contract; the copies are as long as the buffers that they replace.
         let arguments = unsafe { self.arguments(&copied) }.map_err(|_| RUSTCOLL_ERR_INTERN)?;
         Ok(Some((staged, copied, arguments)))
-    }
-
-    /// The topology, as far as this rank knows it. Without one, MPI refuses neighbourhood collectives.
-    fn topology(&self) -> &Topology {
-        // SAFETY: the handle is this communicator's.
-        self.topology.get_or_init(|| unsafe { topology::topology(self.handle, self.group.rank) })
-    }
-
-    /// Returns the topology, with the neighbours of the node's ranks and the common stencil as far as the ranks know them.
-    /// Fails if they failed to tell each other.
-    fn graph(&self) -> Result<Graph, Refusal> {
-        let graph = match self.neighbours_of_node.get() {
-            Some(Ok(graph)) => graph.clone(),
-            Some(Err(error)) => return Err(Refusal::Error(*error)),
-            None => self.topology().graph.clone(),
-        };
-        match self.stencil.get() {
-            Some(Ok(Some(stencil))) => Ok(graph.with_stencil(Arc::clone(stencil))),
-            Some(Err(error)) => Err(Refusal::Error(*error)),
-            Some(Ok(None)) | None => Ok(graph),
-        }
-    }
-
-    /// Lets the ranks find out once what a choice may depend on: whether their neighbours have a stencil in common, and the
-    /// neighbours of all ranks of their node. All ranks must call this in the same order as their blocking collectives and
-    /// initializations of persistent ones. Whether there is something to do depends neither on counts, which may be 0 at
-    /// some ranks, nor on remembered calls.
-    pub(super) fn learn_of_neighbours(&self, collective: Collective, values: Values) -> Result<(), Error> {
-        self.look_for_stencil(collective, values)?;
-        self.tell_node_of_neighbours(collective, values)
-    }
-
-    fn look_for_stencil(&self, collective: Collective, values: Values) -> Result<(), Error> {
-        let is_settled =
-            collective.cut() != Cut::Edges || self.stencil.get().is_some() || self.topology().is_cartesian;
-        if is_settled || !self.planning().depends_on_stencil(collective, values) {
-            return Ok(());
-        }
-        let neighbours = self.topology().graph.neighbours(self.group.rank);
-        let found = stencil::agree(&self.teller(stencil_tag()), neighbours);
-        if let Ok(Some(stencil)) = &found {
-            log::info!("{}: all ranks have neighbours at the same offsets of a grid: {stencil}", self.name);
-        }
-        let found = self.stencil.get_or_init(|| found.map(|stencil| stencil.map(Arc::new)));
-        self.forget_overlapping();
-        found.as_ref().map(drop).map_err(|&error| error)
-    }
-
-    fn tell_node_of_neighbours(&self, collective: Collective, values: Values) -> Result<(), Error> {
-        let is_settled = collective.cut() != Cut::Edges
-            || self.neighbours_of_node.get().is_some()
-            || !self.planning().depends_on_neighbours_of_node(collective, values);
-        if is_settled {
-            return Ok(());
-        }
-        // The ranks exchange without the lock, because progress may plan non-blocking calls meanwhile.
-        let teller = self.teller(stencil_tag());
-        let known = self.planning().nodes();
-        let told = known.map_or_else(|| teller.nodes(), Ok).and_then(|nodes| {
-            let own = self.topology().graph.neighbours(self.group.rank);
-            let graph = neighbours_of_node::told(&teller, &nodes, own)?;
-            self.planning().note_neighbours_of_node(nodes);
-            Ok(graph)
-        });
-        let told = self.neighbours_of_node.get_or_init(|| told);
-        self.forget_overlapping();
-        told.as_ref().map(drop).map_err(|&error| error)
-    }
-
-    /// Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is among
-    /// them: for it the ranks would have learnt of their neighbours.
-    fn forget_overlapping(&self) {
-        self.overlapping().iter_mut().for_each(Jobs::clear);
     }
 
     /// Reads and checks the arguments of a call.

@@ -9,6 +9,7 @@ pub mod host_memory;
 pub mod job;
 pub mod key;
 pub mod mock_up;
+pub mod neighbours;
 pub mod nonblocking;
 pub mod operation;
 pub mod planning;
