@@ -162,6 +162,15 @@ static void test_kept(int *vector, int count)
     }
 }
 
+static size_t allocated(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+    return mallinfo2().uordblks;
+#else
+    return (unsigned) mallinfo().uordblks;
+#endif
+}
+
 /* Prints how many bytes the last rank keeps for each of many duplicates: before their first call, and after it. */
 static void test_duplicates(void)
 {
@@ -177,7 +186,7 @@ static void test_duplicates(void)
                 MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, 0 == stage ? MPI_COMM_WORLD : duplicates[i]);
             }
         }
-        kept[stage] = mallinfo2().uordblks;
+        kept[stage] = allocated();
     }
     if (size - 1 == rank) {
         printf("kept: %zu %zu\n", (kept[1] - kept[0]) / DUPLICATES, (kept[2] - kept[0]) / DUPLICATES);
