@@ -1,8 +1,9 @@
 //! An algorithm on a machine, from its schedules to its price.
 
+use super::chain::chain_time;
 use super::events::Bytes;
 use super::instant::{Causes, Explanation};
-use super::least::least_time;
+use super::least::busy_time;
 use super::network::Network;
 use super::program::{Compiler, Program, go_with_lengths, slot_bounds};
 use super::sizes::{Lengths, Sizes};
@@ -18,7 +19,7 @@ use crate::parallel;
 use crate::schedule::{Schedule, SlotKind};
 use crate::selection::Measure;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// On at most so many ranks, all ranks are simulated, with the exact lengths of their blocks: that is quick.
 const FEW_RANKS: usize = 32;
@@ -53,7 +54,7 @@ pub struct Simulation {
     /// The ranks that stand for all, if any; found on first use.
     symmetry: OnceLock<Option<Symmetry>>,
     /// The programs for [`Simulation::least_time`], and the lengths of their blocks.
-    few: Option<(Lengths, Vec<(usize, Program)>)>,
+    few: Option<(Lengths, Vec<(usize, Arc<Program>)>)>,
     /// Programs that were kept: those for equal blocks of any length, and the last ones for other lengths.
     known: Vec<(Lengths, Network)>,
     /// Programs of calls with more sends and receives are written again for each call.
@@ -223,17 +224,19 @@ impl Simulation {
         Ok(Explanation { prediction, causes, ends })
     }
 
-    /// Returns a lower bound of [`Simulation::predict`], in seconds. It needs the programs of two ranks only.
+    /// Returns a lower bound of [`Simulation::predict`], in seconds. It needs the programs of few ranks only.
     pub fn least_time(&mut self, bytes: usize) -> f64 {
         let (lengths, bytes) = self.lengths_and_bytes(bytes.min(MOST_BYTES));
         let known = self.few.take().filter(|few| few.0 == lengths);
         let (lengths, programs) = known.unwrap_or_else(|| {
             let compiler = self.compiler(lengths);
-            let few = [0, self.size() / 2].map(|rank| (rank, compiler.program(rank)));
-            (lengths, few.into())
+            let few = [0, self.size() / 2, self.size() - 1];
+            (lengths, few.map(|rank| (rank, compiler.program(rank).into())).into())
         });
-        let of_rank = |(rank, program): &(usize, Program)| {
-            least_time(program, *rank, &self.problem.nodes, bytes, &self.machine)
+        let compiler = self.compiler(lengths);
+        let of_rank = |(rank, program): &(usize, Arc<Program>)| {
+            let busy = busy_time(program, *rank, &self.problem.nodes, bytes, &self.machine);
+            busy.max(chain_time(&compiler, *rank, program, bytes))
         };
         let least = programs.iter().map(of_rank).fold(0.0, f64::max);
         self.few = Some((lengths, programs));

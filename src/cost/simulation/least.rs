@@ -6,13 +6,17 @@ use crate::algorithms::Nodes;
 use crate::cost::machine::{Link, Machine, Port};
 
 /// Returns the least time of a rank: how long its processor, or the busiest of its ports, is busy.
-pub fn least_time(program: &Program, rank: usize, nodes: &Nodes, bytes: Bytes, machine: &Machine) -> f64 {
-    let mut busy = Busy { processor: work(program, bytes, machine), ..Busy::default() };
+pub fn busy_time(program: &Program, rank: usize, nodes: &Nodes, bytes: Bytes, machine: &Machine) -> f64 {
+    let costs = LeastCosts::new(bytes, machine);
+    let processor = program.actions.iter().map(|action| costs.of_action(action)).sum();
+    let mut busy = Busy { processor, ..Busy::default() };
     for post in &program.posts {
         let is_within = nodes.of(rank) == nodes.of(post.peer as usize);
-        let link = if is_within { &machine.within } else { &machine.between };
+        let link = costs.link(is_within);
         busy.processor += overhead(post, link);
-        busy.ports[usize::from(is_within)][post.direction as usize] += transfer(post, link, bytes);
+        let has_port = post.direction == Direction::Receive || link.port != Port::Receiver;
+        let transfer = if has_port { costs.transfer(post, link) } else { 0.0 };
+        busy.ports[usize::from(is_within)][post.direction as usize] += transfer;
     }
     busy.ports.into_iter().flatten().fold(busy.processor, f64::max)
 }
@@ -24,35 +28,74 @@ struct Busy {
     ports: [[f64; 2]; 2],
 }
 
-/// Returns the time that the processor copies, reduces, reads and handles flags.
-fn work(program: &Program, bytes: Bytes, machine: &Machine) -> f64 {
-    let processor = &machine.processor;
-    let shared = machine.shared();
-    let [copy, reduce, read, copy_singly] =
-        [processor.copy_time, processor.reduce_time, shared.byte_time, shared.time_of_single_copies()]
-            .map(|time| time.at(bytes.held));
-    let of_action = |action: &Action| match action {
-        Action::Work(work) => {
-            work.copied.with(bytes.block) * copy
-                + work.reduced.with(bytes.block) * reduce
-                + work.read.with(bytes.block) * read
-                + work.copied_singly.with(bytes.block) * copy_singly
-        }
-        Action::Give | Action::Expect => shared.overhead,
-        Action::Post | Action::Wait(_) => 0.0,
-    };
-    program.actions.iter().map(of_action).sum()
-}
-
 /// Returns the processor time for a message: for one that arrives, only if a wait waits for it.
 fn overhead(post: &Post, link: &Link) -> f64 {
     let is_handled = post.direction == Direction::Send || post.wait != u32::MAX;
     if is_handled { link.overhead } else { 0.0 }
 }
 
-fn transfer(post: &Post, link: &Link, bytes: Bytes) -> f64 {
-    let length = post.bytes.with(bytes.block);
-    let byte_time = [false, true].map(|is_unidirectional| link.hockney(length, is_unidirectional).1);
-    let has_port = post.direction == Direction::Receive || link.port != Port::Receiver;
-    if has_port { length * byte_time[0].min(byte_time[1]) } else { 0.0 }
+/// The least that actions and messages cost on a machine, for a call of so many bytes.
+pub struct LeastCosts<'job> {
+    pub machine: &'job Machine,
+    bytes: Bytes,
+    /// For each byte that is copied, reduced, read, and copied singly.
+    work: [f64; 4],
+    /// From the raising of a flag until it is seen.
+    pub flag_latency: f64,
+    /// For raising a flag, and for seeing one.
+    flag_overhead: f64,
+}
+
+impl<'job> LeastCosts<'job> {
+    pub fn new(bytes: Bytes, machine: &'job Machine) -> Self {
+        let (processor, shared) = (&machine.processor, machine.shared());
+        let work =
+            [processor.copy_time, processor.reduce_time, shared.byte_time, shared.time_of_single_copies()];
+        LeastCosts {
+            machine,
+            bytes,
+            work: work.map(|time| time.at(bytes.held)),
+            flag_latency: shared.latency,
+            flag_overhead: shared.overhead,
+        }
+    }
+
+    pub fn link(&self, is_within: bool) -> &'job Link {
+        if is_within { &self.machine.within } else { &self.machine.between }
+    }
+
+    /// Returns how long the processor copies, reduces, reads or handles a flag; nothing for messages.
+    pub fn of_action(&self, action: &Action) -> f64 {
+        match action {
+            Action::Work(work) => {
+                let amounts = [work.copied, work.reduced, work.read, work.copied_singly];
+                amounts
+                    .into_iter()
+                    .zip(self.work)
+                    .map(|(amount, time)| amount.with(self.bytes.block) * time)
+                    .sum()
+            }
+            Action::Give | Action::Expect => self.flag_overhead,
+            Action::Post | Action::Wait(_) => 0.0,
+        }
+    }
+
+    /// Returns how long a message keeps a port busy.
+    pub fn transfer(&self, post: &Post, link: &Link) -> f64 {
+        let length = post.bytes.with(self.bytes.block);
+        length * both_ways(link, length, |hockney| hockney.1)
+    }
+
+    /// Returns how long a message is under way, from the end of the sender's overhead until it has arrived.
+    pub fn message(&self, post: &Post, link: &Link) -> f64 {
+        let length = post.bytes.with(self.bytes.block);
+        let crossings = if length > link.eager_limit as f64 { 3.0 } else { 1.0 };
+        crossings * both_ways(link, length, |hockney| hockney.0) + self.transfer(post, link)
+    }
+}
+
+/// Returns the lesser of a value for messages in one direction and in both.
+fn both_ways(link: &Link, length: f64, value: fn((f64, f64)) -> f64) -> f64 {
+    let [one, other] = [false, true].map(|is_unidirectional| value(link.hockney(length, is_unidirectional)));
+    one.min(other)
 }

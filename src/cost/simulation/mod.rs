@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod alike;
+mod chain;
 mod charge;
 mod events;
 mod instant;
