@@ -14,6 +14,9 @@ use crate::schedule::MOST_TIMES;
 
 const TIMES_BITS: u32 = MOST_TIMES.trailing_ones();
 
+/// So many times all banks are used before a bank has a new place.
+const LAPS_FOR_A_PLACE: usize = 4;
+
 /// A rank's position in the order of stripes, for one class of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
@@ -35,6 +38,25 @@ impl Turns {
     #[inline]
     pub fn bank(&self) -> usize {
         (self.ended & (self.banks - 1)) as usize
+    }
+
+    /// Returns how many places of a bank are in use, at most `most`: slots that fit into a bank several times lie at another
+    /// place each time that the bank is used. A new place is added in one of [`LAPS_FOR_A_PLACE`] laps, because memory
+    /// that nobody has written costs time once.
+    #[inline]
+    pub fn places(&self, most: usize) -> usize {
+        most.min(1 + self.lap() / LAPS_FOR_A_PLACE)
+    }
+
+    /// Returns the place of this stripe's slots in their bank; see [`Turns::places`].
+    #[inline]
+    pub fn place(&self, most: usize) -> usize {
+        self.lap() % self.places(most)
+    }
+
+    /// How many times this bank was used before.
+    fn lap(&self) -> usize {
+        (self.ended >> self.banks.trailing_zeros()) as usize
     }
 
     /// Returns the value of a flag that was raised `times` times in this stripe.
@@ -120,6 +142,15 @@ mod tests {
         assert!(turns.may_write(|| unreachable!("it is known")));
         turns.end();
         assert!(!turns.may_write(|| 2));
+    }
+
+    #[test]
+    fn places_of_a_bank_come_one_by_one_and_take_turns() {
+        let places =
+            |most: usize| -> Vec<usize> { (0..14).map(|lap| after(2 * lap, 2).place(most)).collect() };
+        assert_eq!(places(1), [0; 14]);
+        assert_eq!(places(3), [0, 0, 0, 0, 0, 1, 0, 1, 2, 0, 1, 2, 0, 1]);
+        assert_eq!(after(9, 2).place(3), after(8, 2).place(3));
     }
 
     #[test]

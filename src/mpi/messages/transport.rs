@@ -6,6 +6,7 @@ use crate::engine::{LentCopy, Memory, Region, Slots, Transport};
 use crate::mpi::calls::arguments::Side;
 use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shared_memory::single_copy::{self, Lent};
+use crate::mpi::shared_memory::slot_writer;
 use crate::mpi::shim::bindings::*;
 use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
@@ -338,7 +339,6 @@ impl Messages<'_> {
     /// an operand is a NaN, its bits may differ from those of an operator of two buffers. So it serves only
     /// reductions that read a slot, on all ranks alike.
     fn reduce_apart(&mut self, left: Region, right: Region, target: Region) -> bool {
-        let is_slot = |region: Region| matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
         if !(is_slot(left) || is_slot(right)) {
             return false;
         }
@@ -494,6 +494,11 @@ impl Messages<'_> {
     }
 }
 
+/// Whether a region lies in memory that ranks share.
+fn is_slot(region: Region) -> bool {
+    matches!(region.memory, Memory::Buffer(Buffer::Shared(_)))
+}
+
 /// Logs a post.
 #[inline]
 fn trace(what: &str, Region { memory, offset, elements }: Region, peer: u32) {
@@ -585,8 +590,12 @@ impl Transport for Messages<'_> {
         if let (Some((from, bytes)), Some((to, room))) = (self.plain(source), self.plain(target))
             && bytes <= room
         {
+            let is_long_in_slot = bytes >= slot_writer::LEAST && is_slot(target);
             // SAFETY: as for the copy below.
-            unsafe { copy_plain(from, to, bytes) };
+            match is_long_in_slot {
+                true => unsafe { self.lane_memory_mut().writer.write(from, to, bytes) },
+                false => unsafe { copy_plain(from, to, bytes) },
+            }
             return Ok(());
         }
         let (source, target) = (self.span(source), self.span(target));

@@ -10,9 +10,10 @@
 //! | slots in lines, for blocks of up to [`LINE_PAYLOAD`](crate::engine::LINE_PAYLOAD) bytes, each with its flag behind it | banks of cache lines |
 //! | flags of short slots, flags of long ones | banks of cache lines |
 //! | addresses and lengths of lent blocks, each with its flag behind it | cache lines |
-//! | short slots, long ones | banks of [`Slots::SHORT_BANK`] bytes, and of as many bytes as the user sets |
+//! | short slots, long ones | banks of at least [`Slots::SHORT_BANK`] bytes, and of as many bytes as the user sets |
 //!
-//! [`Slots::BANKS`] tells how many banks of each kind there are. Memory that is never written costs nothing.
+//! [`Slots::BANKS`] tells how many banks of each kind there are. Memory that is never written costs nothing. Slots that need
+//! less than their bank lie at other places in it each time.
 
 use crate::engine::{CACHE_LINE, SlotBounds, Slots};
 
@@ -27,6 +28,11 @@ pub const NONBLOCKING: usize = 1;
 pub const PERSISTENT: usize = 2;
 
 pub const LANES: usize = 10;
+
+/// Bytes of slots of a kind that the ranks of a communicator use in turn, all together, if banks have room for them. A rank
+/// writes several times slower to a slot that still lies in a reader's own cache (levels 1 and 2). This is twice as much as
+/// the caches of two processors hold.
+const IN_TURN: usize = 4 << 20;
 
 /// The sizes that determine the layout of a lane, and whether blocks may be lent; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +81,29 @@ impl Geometry {
     }
 
     /// Where a bank of short slots (kind 1) or long slots (kind 2) begins in a lane.
+    #[inline]
     pub fn bank(&self, kind: usize, bank: usize) -> usize {
-        let short = Slots::BANKS[1] * Slots::SHORT_BANK;
-        self.data() + if kind == 1 { bank * Slots::SHORT_BANK } else { short + bank * self.bank }
+        let short = Slots::BANKS[1] * self.short_bank();
+        self.data() + if kind == 1 { bank * self.short_bank() } else { short + bank * self.bank }
+    }
+
+    /// Bytes of a bank of short slots.
+    #[inline]
+    fn short_bank(&self) -> usize {
+        self.in_turn(1).next_multiple_of(PAGE).max(Slots::SHORT_BANK)
+    }
+
+    /// Bytes of each bank that slots of a kind use in turn.
+    #[inline]
+    fn in_turn(&self, kind: usize) -> usize {
+        IN_TURN / (Slots::BANKS[kind] * self.ranks)
+    }
+
+    /// In how many places of a bank slots of so many bytes may lie.
+    #[inline]
+    pub fn places(&self, kind: usize, bytes: usize) -> usize {
+        let bank = if kind == 1 { self.short_bank() } else { self.bank };
+        (self.in_turn(kind).min(bank) / in_lines(bytes)).max(1)
     }
 
     /// Bytes of a lane.
@@ -89,6 +115,12 @@ impl Geometry {
     pub fn piece(&self) -> usize {
         LANES * self.lane()
     }
+}
+
+/// Returns the bytes of the cache lines that so many bytes need.
+#[inline]
+pub fn in_lines(bytes: usize) -> usize {
+    bytes.next_multiple_of(CACHE_LINE)
 }
 
 /// Where in a lane a rank publishes how many stripes of a kind of slots it has ended.

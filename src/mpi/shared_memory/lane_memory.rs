@@ -1,9 +1,10 @@
 //! A lane of the memory that a node's ranks share: its slots and their flags. One collective at a time uses it.
 
-use super::geometry::{Geometry, ended};
+use super::geometry::{Geometry, ended, in_lines};
 use super::mapping::Mapping;
 use super::patience::Patience;
 use super::single_copy::{Lent, copy_from};
+use super::slot_writer::SlotWriter;
 use super::tenancy::Tenant;
 use crate::engine::turns::Turns;
 use crate::engine::{CACHE_LINE, LINE_PAYLOAD, Slots};
@@ -29,6 +30,8 @@ pub struct LaneMemory {
     /// The stripes and the bank of each kind of slots.
     turns: [Turns; Slots::KINDS],
     offsets: Offsets,
+    /// Writes long blocks to this rank's slots.
+    pub writer: SlotWriter,
     patience: Patience,
     /// Whether a collective uses slots that another communicator's call could otherwise give back.
     is_entered: bool,
@@ -65,6 +68,7 @@ impl LaneMemory {
             tenant: Tenant::new(mapping, starts, rank, geometry.data()..geometry.lane(), [1, 2].map(ended)),
             turns: Slots::BANKS.map(Turns::new),
             offsets: Offsets::default(),
+            writer: SlotWriter::default(),
             patience,
             is_entered: false,
         }
@@ -79,8 +83,9 @@ impl LaneMemory {
             Slots::Lines | Slots::Lent => {
                 Offsets { kind, slots: flags, slot_stride: CACHE_LINE, flags: flags + LINE_PAYLOAD }
             }
-            Slots::Apart { stride, .. } | Slots::Joined { extent: stride, .. } => {
-                Offsets { kind, slots: self.geometry.bank(kind, bank), slot_stride: stride, flags }
+            Slots::Apart { stride, bytes } | Slots::Joined { extent: stride, bytes } => {
+                let place = self.turns[kind].place(self.geometry.places(kind, bytes)) * in_lines(bytes);
+                Offsets { kind, slots: self.geometry.bank(kind, bank) + place, slot_stride: stride, flags }
             }
         };
     }
@@ -93,10 +98,17 @@ impl LaneMemory {
         {
             self.is_entered = true;
             // The short slots come first, and this rank may have used them before.
-            let short = Slots::BANKS[1] * Slots::SHORT_BANK;
-            self.tenant.enter(if slots.kind() == 1 { short } else { short + slots.banks() * bytes });
+            let short = self.held(1, Slots::SHORT_BANK);
+            self.tenant.enter(if slots.kind() == 1 { short } else { short + self.held(2, bytes) });
         }
         self.turn_to(slots);
+    }
+
+    /// Returns how many bytes of slots of a kind are in use, if they have `bytes` bytes at a time.
+    #[inline(always)]
+    fn held(&self, kind: usize, bytes: usize) -> usize {
+        let places = self.turns[kind].places(self.geometry.places(kind, bytes));
+        Slots::BANKS[kind] * places * in_lines(bytes)
     }
 
     /// Stops using the slots, if it uses any. Not called after an error: this rank does not know when others have read what it

@@ -10,5 +10,6 @@ pub mod nodes;
 pub mod patience;
 pub mod sharing;
 pub mod single_copy;
+pub mod slot_writer;
 pub mod spared;
 pub mod tenancy;

@@ -1,0 +1,128 @@
+//! How a rank writes long blocks to its slots: through its cache, or past it.
+//!
+//! A slot that a reader still has in its cache must be taken from there before it is written. Among processors that share a
+//! cache (the last level) this takes less time than the way past the caches, and then the reader has a short way. Otherwise
+//! it takes many times as long. Which one holds, the times of a rank's first copies show. Each rank decides for itself.
+
+use std::ptr;
+use std::time::Instant;
+
+/// Blocks of fewer bytes always go through the cache.
+pub const LEAST: usize = 8 << 10;
+
+/// Copies before the first one that is timed: they touch memory for the first time.
+const UNTIMED: u32 = 32;
+
+/// How many copies of each way are timed.
+const TIMED: u32 = 16;
+
+/// Past the caches, a copy must be so many times faster: its reader takes longer then.
+const FASTER: f32 = 3.0;
+
+/// After so many copies, those through the cache are timed again: ranks may have moved.
+const AGAIN: u32 = 1 << 11;
+
+/// Writes blocks to a rank's slots.
+#[derive(Default)]
+pub struct SlotWriter {
+    copies: u32,
+    /// The shortest time for each byte through the cache and past it, in seconds. Longer ones may be those of memory that is
+    /// touched for the first time.
+    shortest: [f32; 2],
+    streams: bool,
+}
+
+impl SlotWriter {
+    /// Copies at least [`LEAST`] bytes to a slot.
+    ///
+    /// # Safety
+    /// Both ranges are valid, and do not overlap.
+    pub unsafe fn write(&mut self, from: *const u8, to: *mut u8, bytes: usize) {
+        const STREAMED: u32 = UNTIMED + TIMED;
+        const LAST: u32 = STREAMED + TIMED - 1;
+        // SAFETY: by this function's contract.
+        let copy = |streams: bool| unsafe {
+            if streams { stream(from, to, bytes) } else { ptr::copy_nonoverlapping(from, to, bytes) }
+        };
+        if self.streams || self.copies > LAST {
+            self.copies = (self.copies + 1) % AGAIN;
+            return copy(self.streams);
+        }
+        let streams = self.copies >= STREAMED;
+        let start = Instant::now();
+        copy(streams);
+        let rate = start.elapsed().as_secs_f32() / bytes as f32;
+        if self.copies == 0 {
+            self.shortest = [f32::INFINITY; 2];
+        }
+        if self.copies >= UNTIMED {
+            let shortest = &mut self.shortest[usize::from(streams)];
+            *shortest = shortest.min(rate);
+        }
+        self.streams = self.copies == LAST && self.shortest[0] > FASTER * self.shortest[1];
+        self.copies += 1;
+    }
+}
+
+/// Copies past the caches. Whoever sees a later store of this rank sees the copy too.
+///
+/// # Safety
+/// As for [`SlotWriter::write`].
+#[cfg(target_arch = "x86_64")]
+unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    const STEP: usize = size_of::<__m128i>();
+    let before = to.align_offset(STEP).min(bytes);
+    let behind = before + (bytes - before) / STEP * STEP;
+    // SAFETY: by this function's contract; every processor of this architecture has these instructions, and the target of
+    // each of them is aligned. The fence orders them before the store of a flag.
+    unsafe {
+        ptr::copy_nonoverlapping(from, to, before);
+        for place in (before..behind).step_by(STEP) {
+            _mm_stream_si128(to.add(place).cast(), _mm_loadu_si128(from.add(place).cast()));
+        }
+        ptr::copy_nonoverlapping(from.add(behind), to.add(behind), bytes - behind);
+        _mm_sfence();
+    }
+}
+
+/// Copies as through the cache: these processors choose the way themselves.
+///
+/// # Safety
+/// As for [`SlotWriter::write`].
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: by this function's contract.
+    unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_written_and_no_other() {
+        for (first, bytes) in [(0, 64), (1, 64), (15, 1), (3, 0), (7, 9000), (16, 8191)] {
+            let source: Vec<u8> = (0..bytes).map(|byte| byte as u8 | 1).collect();
+            let mut target = vec![0; bytes + 64];
+            // SAFETY: the target has room for all bytes behind the first ones.
+            unsafe { stream(source.as_ptr(), target.as_mut_ptr().add(first), bytes) };
+            assert_eq!(target[first..first + bytes], source);
+            assert!(target[..first].iter().chain(&target[first + bytes..]).all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn any_number_of_copies_is_right_whichever_way_they_go() {
+        let mut writer = SlotWriter::default();
+        let mut target = vec![0; LEAST];
+        for copy in 0..200 {
+            writer.streams |= copy == 150;
+            let source = vec![copy as u8; LEAST];
+            // SAFETY: both have so many bytes.
+            unsafe { writer.write(source.as_ptr(), target.as_mut_ptr(), LEAST) };
+            assert_eq!(target, source, "{copy}");
+        }
+        assert!(writer.copies >= UNTIMED);
+    }
+}
