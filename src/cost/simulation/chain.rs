@@ -112,11 +112,11 @@ impl Cause {
         match *self {
             Cause::Message { source, target, earlier } => {
                 let program = compiler.program(source);
-                let to_target =
+                let mut to_target =
                     program.posts.iter().enumerate().filter(|(_, post)| {
                         post.direction == Direction::Send && post.peer as usize == target
                     });
-                let (post, _) = to_target.skip(earlier).next()?;
+                let (post, _) = to_target.nth(earlier)?;
                 let done = position(&program, is_post, post)? + 1;
                 Some(Past { rank: source, program: program.into(), done })
             }

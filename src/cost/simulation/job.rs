@@ -33,6 +33,9 @@ const MANY_EXACT_RANKS: usize = 256;
 /// With more programs than this, a sample is checked before all are written: they may be too long.
 const MANY_RANKS: usize = 1 << 10;
 
+/// The programs of few ranks.
+type ProgramsOfFew = Vec<(usize, Arc<Program>)>;
+
 /// What an algorithm does on a machine, for vectors and blocks of any length.
 pub struct Simulation {
     /// The collective that is called, one of the algorithm's. It decides what bytes are counted.
@@ -54,7 +57,7 @@ pub struct Simulation {
     /// The ranks that stand for all, if any; found on first use.
     symmetry: OnceLock<Option<Symmetry>>,
     /// The programs for [`Simulation::least_time`], and the lengths of their blocks.
-    few: Option<(Lengths, Vec<(usize, Arc<Program>)>)>,
+    few: Option<(Lengths, ProgramsOfFew)>,
     /// Programs that were kept: those for equal blocks of any length, and the last ones for other lengths.
     known: Vec<(Lengths, Network)>,
     /// Programs of calls with more sends and receives are written again for each call.

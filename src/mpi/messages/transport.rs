@@ -592,9 +592,11 @@ impl Transport for Messages<'_> {
         {
             let is_long_in_slot = bytes >= slot_writer::LEAST && is_slot(target);
             // SAFETY: as for the copy below.
-            match is_long_in_slot {
-                true => unsafe { self.lane_memory_mut().writer.write(from, to, bytes) },
-                false => unsafe { copy_plain(from, to, bytes) },
+            unsafe {
+                match is_long_in_slot {
+                    true => self.lane_memory_mut().writer.write(from, to, bytes),
+                    false => copy_plain(from, to, bytes),
+                }
             }
             return Ok(());
         }
