@@ -1,9 +1,8 @@
 //! A lower bound of the simulated time of a call: one chain of messages and flags, each of which a rank can only send or
 //! raise after the one before has reached it.
 
-use super::events::Bytes;
 use super::least::LeastCosts;
-use super::program::{Action, Compiler, Direction, Program, Signal};
+use super::program::{Action, Compiler, Direction, Post, Program, Signal};
 use std::sync::Arc;
 
 /// The chain is not followed further when programs with so many actions have been looked at.
@@ -11,13 +10,12 @@ const MOST_ACTIONS: usize = 1 << 16;
 
 /// Returns the least time until a rank with this program is done. The chain goes back from the rank's last wait to what
 /// another rank did, from there to that rank's last wait before, and so on.
-pub fn chain_time(compiler: &Compiler, rank: usize, program: &Arc<Program>, bytes: Bytes) -> f64 {
-    let costs = LeastCosts::new(bytes, compiler.machine);
+pub fn chain_time(compiler: &Compiler, rank: usize, program: &Arc<Program>, costs: &LeastCosts) -> f64 {
     let mut past = Past { rank, program: program.clone(), done: program.actions.len() };
     let (mut seconds, mut seen) = (0.0, 0);
     loop {
         seen += past.program.actions.len();
-        let (own, cause) = past.since_last_wait(compiler, &costs);
+        let (own, cause) = past.since_last_wait(compiler, costs);
         seconds += own;
         match cause.filter(|_| seen <= MOST_ACTIONS).and_then(|cause| cause.past(compiler)) {
             Some(earlier) => past = earlier,
@@ -42,8 +40,8 @@ enum Cause {
 }
 
 impl Past {
-    /// Returns the least time since the last wait for another rank began to end, with the way from there, and what ended
-    /// it.
+    /// Returns what ended the last wait for another rank, if there was one, and the least time since then. The time that its
+    /// message or flag was under way counts too.
     fn since_last_wait(&self, compiler: &Compiler, costs: &LeastCosts) -> (f64, Option<Cause>) {
         let Past { program, .. } = self;
         let done = &program.actions[..self.done];
@@ -109,24 +107,21 @@ impl Past {
 impl Cause {
     /// Returns what the other rank had done then; `None` if it never does that.
     fn past(&self, compiler: &Compiler) -> Option<Past> {
-        match *self {
-            Cause::Message { source, target, earlier } => {
-                let program = compiler.program(source);
+        let (Cause::Message { source: rank, .. } | Cause::Flag { giver: rank, .. }) = *self;
+        let program = compiler.program(rank);
+        let last = match *self {
+            Cause::Message { target, earlier, .. } => {
+                let is_to_target =
+                    |post: &Post| post.direction == Direction::Send && post.peer as usize == target;
                 let mut to_target =
-                    program.posts.iter().enumerate().filter(|(_, post)| {
-                        post.direction == Direction::Send && post.peer as usize == target
-                    });
-                let (post, _) = to_target.nth(earlier)?;
-                let done = position(&program, is_post, post)? + 1;
-                Some(Past { rank: source, program: program.into(), done })
+                    (0..program.posts.len()).filter(|&post| is_to_target(&program.posts[post]));
+                position(&program, is_post, to_target.nth(earlier)?)
             }
-            Cause::Flag { giver, signal } => {
-                let program = compiler.program(giver);
-                let given = program.given.iter().position(|given| *given == signal)?;
-                let done = position(&program, is_give, given)? + 1;
-                Some(Past { rank: giver, program: program.into(), done })
+            Cause::Flag { signal, .. } => {
+                position(&program, is_give, program.given.iter().position(|given| *given == signal)?)
             }
-        }
+        }?;
+        Some(Past { rank, program: program.into(), done: last + 1 })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::chain::chain_time;
 use super::events::Bytes;
 use super::instant::{Causes, Explanation};
-use super::least::busy_time;
+use super::least::{LeastCosts, busy_time};
 use super::network::Network;
 use super::program::{Compiler, Program, go_with_lengths, slot_bounds};
 use super::sizes::{Lengths, Sizes};
@@ -237,9 +237,10 @@ impl Simulation {
             (lengths, few.map(|rank| (rank, compiler.program(rank).into())).into())
         });
         let compiler = self.compiler(lengths);
+        let costs = LeastCosts::new(bytes, &self.machine);
         let of_rank = |(rank, program): &(usize, Arc<Program>)| {
-            let busy = busy_time(program, *rank, &self.problem.nodes, bytes, &self.machine);
-            busy.max(chain_time(&compiler, *rank, program, bytes))
+            let busy = busy_time(program, *rank, &self.problem.nodes, &costs);
+            busy.max(chain_time(&compiler, *rank, program, &costs))
         };
         let least = programs.iter().map(of_rank).fold(0.0, f64::max);
         self.few = Some((lengths, programs));

@@ -6,8 +6,7 @@ use crate::algorithms::Nodes;
 use crate::cost::machine::{Link, Machine, Port};
 
 /// Returns the least time of a rank: how long its processor, or the busiest of its ports, is busy.
-pub fn busy_time(program: &Program, rank: usize, nodes: &Nodes, bytes: Bytes, machine: &Machine) -> f64 {
-    let costs = LeastCosts::new(bytes, machine);
+pub fn busy_time(program: &Program, rank: usize, nodes: &Nodes, costs: &LeastCosts) -> f64 {
     let processor = program.actions.iter().map(|action| costs.of_action(action)).sum();
     let mut busy = Busy { processor, ..Busy::default() };
     for post in &program.posts {
@@ -36,7 +35,7 @@ fn overhead(post: &Post, link: &Link) -> f64 {
 
 /// The least that actions and messages cost on a machine, for a call of so many bytes.
 pub struct LeastCosts<'job> {
-    pub machine: &'job Machine,
+    machine: &'job Machine,
     bytes: Bytes,
     /// For each byte that is copied, reduced, read, and copied singly.
     work: [f64; 4],

@@ -40,6 +40,8 @@ pub struct Geometry {
     ranks: usize,
     /// Bytes of a bank of long slots.
     pub bank: usize,
+    /// Bytes of each bank that short slots use in turn, and long ones.
+    in_turn: [u32; 2],
     /// Whether the ranks of each node can copy from each other's own memory.
     pub copies_singly: bool,
 }
@@ -51,7 +53,9 @@ impl Geometry {
     /// Returns the geometry for so many ranks, and for long slots of at least `bank` bytes; without single copies.
     pub fn new(ranks: usize, bank: usize) -> Geometry {
         let bank = SlotBounds::of_ranks(ranks, bank).bank.next_multiple_of(PAGE);
-        Geometry { ranks, bank, copies_singly: false }
+        let of_kind = |kind: usize| IN_TURN / (Slots::BANKS[kind] * ranks);
+        let in_turn = [of_kind(1), of_kind(2).min(bank)].map(|bytes| bytes as u32);
+        Geometry { ranks, bank, in_turn, copies_singly: false }
     }
 
     /// Number of slots of a rank, and of flags in a bank.
@@ -83,27 +87,15 @@ impl Geometry {
     /// Where a bank of short slots (kind 1) or long slots (kind 2) begins in a lane.
     #[inline]
     pub fn bank(&self, kind: usize, bank: usize) -> usize {
-        let short = Slots::BANKS[1] * self.short_bank();
-        self.data() + if kind == 1 { bank * self.short_bank() } else { short + bank * self.bank }
+        let short_bank = (self.in_turn[0] as usize).next_multiple_of(PAGE).max(Slots::SHORT_BANK);
+        let short = Slots::BANKS[1] * short_bank;
+        self.data() + if kind == 1 { bank * short_bank } else { short + bank * self.bank }
     }
 
-    /// Bytes of a bank of short slots.
-    #[inline]
-    fn short_bank(&self) -> usize {
-        self.in_turn(1).next_multiple_of(PAGE).max(Slots::SHORT_BANK)
-    }
-
-    /// Bytes of each bank that slots of a kind use in turn.
-    #[inline]
-    fn in_turn(&self, kind: usize) -> usize {
-        IN_TURN / (Slots::BANKS[kind] * self.ranks)
-    }
-
-    /// In how many places of a bank slots of so many bytes may lie.
+    /// In how many places of a bank of short slots (kind 1) or long slots (kind 2) those of so many bytes may lie.
     #[inline]
     pub fn places(&self, kind: usize, bytes: usize) -> usize {
-        let bank = if kind == 1 { self.short_bank() } else { self.bank };
-        (self.in_turn(kind).min(bank) / in_lines(bytes)).max(1)
+        (self.in_turn[kind - 1] as usize / in_lines(bytes)).max(1)
     }
 
     /// Bytes of a lane.

@@ -41,7 +41,7 @@ enum Search {
     /// The ranks are allocating it.
     Making(Box<Making>),
     /// The memory; `None` if at least one rank could not get any.
-    Known(Option<Allotment>),
+    Known(Option<Box<Allotment>>),
     /// The allocation failed with an error at this rank.
     Failed(Error),
 }
@@ -109,7 +109,7 @@ impl Lanes {
             Ok(Some(memory)) => {
                 note(memory.as_ref().map(NodeMemory::geometry));
                 let freed_early = mem::take(&mut *locked(&self.freed_early));
-                *search = Search::Known(memory.map(|memory| Allotment::new(memory, freed_early)));
+                *search = Search::Known(memory.map(|memory| Allotment::new(memory, freed_early).into()));
                 Ok(true)
             }
             Err(error) => {

@@ -1,8 +1,8 @@
 //! How a rank writes long blocks to its slots: through its cache, or past it.
 //!
-//! A slot that a reader still has in its cache must be taken from there before it is written. Among processors that share a
-//! cache (the last level) this takes less time than the way past the caches, and then the reader has a short way. Otherwise
-//! it takes many times as long. Which one holds, the times of a rank's first copies show. Each rank decides for itself.
+//! Before a processor writes to a cache line, it must take it from every cache that has it. If the slot's reader shares a cache
+//! (the last level) with the writer, this is faster than to write past the caches, and the reader then reads from that cache.
+//! Otherwise, writing past the caches is many times as fast. Each rank times its first copies, and decides for itself.
 
 use std::ptr;
 use std::time::Instant;
@@ -66,7 +66,8 @@ impl SlotWriter {
     }
 }
 
-/// Copies past the caches. Whoever sees a later store of this rank sees the copy too.
+/// Copies bytes to memory without keeping them in this processor's caches. The copy ends before any later store of this rank,
+/// for instance of a flag.
 ///
 /// # Safety
 /// As for [`SlotWriter::write`].
@@ -88,7 +89,7 @@ unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies as through the cache: these processors choose the way themselves.
+/// Copies through the cache: the standard library has no other way on these processors.
 ///
 /// # Safety
 /// As for [`SlotWriter::write`].
