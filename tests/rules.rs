@@ -292,7 +292,7 @@ fn of_collective(collective: Collective) -> String {
             }
             "bytes" => reference("sizes"),
             "when" => reference("expression"),
-            "power_of_two" | "commutative" | "predefined" | "in_place" => reference("truth"),
+            "power_of_two" | "commutative" | "predefined" | "in_place" | "tcp" => reference("truth"),
             parameter => of_parameter(parameter),
         };
         format!("          \"{key}\": {definition}")

@@ -16,8 +16,11 @@ extern mca_coll_base_component_t mca_coll_rustcoll_component;
 /* How long ranks wait for another one to report the difference and to end the job. */
 enum { PATIENCE_SECONDS = 10 };
 
-/* What this process has published: what it holds and, in a last line that does not count as a difference, a digest of its rules' faults. */
+/* What this process has published: what it holds and, in lines that do not count as a difference, TCP if that is all it has between nodes,
+ * and a digest of its rules' faults. */
 static char *own = "";
+
+#define TCP "\ntcp\n"
 
 /* Whether all processes of this job are known to agree. */
 static int does_world_agree;
@@ -27,7 +30,8 @@ void rustcoll_publish(int priority)
     if (!rustcoll_can_exchange()) {
         return;
     }
-    if (0 > asprintf(&own, "%s\n%016llx", rustcoll_holdings(priority), rustcoll_digest(rustcoll_faults()))) {
+    const char *network = rustcoll_has_only_tcp() ? TCP : "\n";
+    if (0 > asprintf(&own, "%s%s%016llx", rustcoll_holdings(priority), network, rustcoll_digest(rustcoll_faults()))) {
         own = "";
     }
     int status;
@@ -72,6 +76,19 @@ void rustcoll_tell_faults(struct ompi_communicator_t *communicator)
         }
     }
     rustcoll_show_faults();
+}
+
+/* The job's first process answers for all, so all get the same answer. */
+int rustcoll_shim_goes_by_tcp(void)
+{
+    static _Atomic int known = -1;
+    if (0 > known && rustcoll_uses_transports()) {
+        const opal_process_name_t first = {.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = 0};
+        char *text = published_by(first, 0);
+        known = NULL != text && NULL != strstr(text, TCP);
+        free(text);
+    }
+    return 0 < known;
 }
 
 /* Returns the first rank of a group that differs from the next one; `last` is one that does. */

@@ -22,6 +22,8 @@
 
 #if RUSTCOLL_IS_SERIES(4, 1)
 #include "ompi/mca/rte/rte.h"
+#include "ompi/mca/pml/base/base.h"
+#include "opal/mca/btl/base/base.h"
 #include "opal/mca/pmix/pmix.h"
 #if OPAL_CUDA_SUPPORT
 #include "opal/datatype/opal_datatype_cuda.h"
@@ -217,6 +219,37 @@ static inline int rustcoll_dump(mca_base_var_enum_t *enumerator, char **text)
 #else
 #define RUSTCOLL_DUMP_PARAMETERS mca_base_var_enum_t *self, char **text
 static inline int rustcoll_dump(mca_base_var_enum_t *enumerator, char **text) { return enumerator->dump(enumerator, text); }
+#endif
+
+/* Whether this process has TCP alone to send to other nodes, as far as it knows before processes exchange data in MPI_Init; and whether messages
+ * then go by what it has. Only 4.1 prepares its transports (BTLs) before the exchange. A component of the kind pml that uses no BTL is chosen later. */
+#if RUSTCOLL_IS_SERIES(4, 1)
+static inline int rustcoll_has_only_tcp(void)
+{
+    static const char *const of_node[] = {"self", "sm", "smcuda", "vader"};
+    const mca_btl_base_selected_module_t *transport;
+    int has_tcp = 0;
+    OPAL_LIST_FOREACH(transport, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t) {
+        const char *name = transport->btl_component->btl_version.mca_component_name;
+        int is_of_node = 0;
+        for (size_t i = 0; i < sizeof of_node / sizeof *of_node; i++) {
+            is_of_node |= 0 == strcmp(of_node[i], name);
+        }
+        int is_tcp = 0 == strcmp("tcp", name);
+        if (!is_tcp && !is_of_node) {
+            return 0;
+        }
+        has_tcp |= is_tcp;
+    }
+    return has_tcp;
+}
+static inline int rustcoll_uses_transports(void)
+{
+    return 0 == strcmp("ob1", mca_pml_base_selected_component.pmlm_version.mca_component_name);
+}
+#else
+static inline int rustcoll_has_only_tcp(void) { return 0; }
+static inline int rustcoll_uses_transports(void) { return 0; }
 #endif
 
 /* The exchange of data between processes when they start. Tools, such as ompi_info, have no such service. */

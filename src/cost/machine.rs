@@ -20,6 +20,8 @@ use std::sync::Arc;
 pub struct Machine {
     /// How many ranks share a node, at least 1; rank r is on node r / `ranks_per_node`.
     pub ranks_per_node: usize,
+    /// Whether messages between nodes go by TCP, which rules may ask for. Prices do not depend on it.
+    pub tcp: bool,
     /// Messages between ranks of one node.
     pub within: Link,
     /// Messages between ranks of different nodes.
@@ -168,6 +170,7 @@ impl Machine {
         };
         Machine {
             ranks_per_node: 1,
+            tcp: false,
             within: Link { port: Port::Rank, ..link },
             between: link,
             shared: None,

@@ -243,6 +243,9 @@ const char *rustcoll_shim_switches(void)
     return texts[(is_alone ? 1 : 0) + (serves_nonblocking ? 2 : 0)];
 }
 
+/* MPI does not tell. */
+int rustcoll_shim_goes_by_tcp(void) { return 0; }
+
 int rustcoll_serves_nonblocking(void) { return serves_nonblocking; }
 
 MPI_Comm rustcoll_itself(void) { return itself; }

@@ -335,6 +335,9 @@ void rustcoll_shim_complete(void *request, int error);
 
 /* Tells how a communicator's own group is spread over nodes: RUSTCOLL_ON_…, or 0 where MPI may not tell all its ranks alike. */
 int rustcoll_shim_spread(const void *communicator);
+/* Whether messages between nodes go by TCP, for a communicator whose processes are of this job; 0 if that is not known. All ranks get the
+ * same answer. */
+int rustcoll_shim_goes_by_tcp(void);
 /* Writes the name of this host, cut to `length` bytes with the zero byte at its end. */
 void rustcoll_shim_host_name(char *name, size_t length);
 

@@ -36,6 +36,8 @@ pub struct Call {
     pub nodes: Option<usize>,
     /// The most ranks on one node, if it is known.
     pub ranks_per_node: Option<usize>,
+    /// Whether messages between nodes go by TCP, as far as all ranks know.
+    pub goes_by_tcp: bool,
     /// Whether each rank knows the neighbours of all ranks of its node.
     pub knows_neighbours_of_node: bool,
     /// The ranks' neighbours, if all ranks know that everyone has them at the same offsets of a grid.
@@ -78,6 +80,7 @@ impl Call {
             is_on_several_nodes: false,
             nodes: None,
             ranks_per_node: None,
+            goes_by_tcp: false,
             neighbourhood: None,
         }
     }

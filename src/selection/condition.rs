@@ -40,6 +40,8 @@ pub enum Property {
     Predefined,
     /// All ranks pass `MPI_IN_PLACE` as the send buffer.
     InPlace,
+    /// Messages between nodes go by TCP.
+    Tcp,
     /// The ranks of a node may share memory. Algorithms can require this property, rules cannot.
     SharedMemory,
     /// The ranks of a node can copy from each other's private memory. Algorithms can require this, rules cannot.
@@ -141,8 +143,8 @@ impl Quantity {
 
 impl Property {
     /// All properties that rules may ask for.
-    pub const ASKED: [Property; 4] =
-        [Property::PowerOfTwo, Property::Commutative, Property::Predefined, Property::InPlace];
+    pub const ASKED: [Property; 5] =
+        [Property::PowerOfTwo, Property::Commutative, Property::Predefined, Property::InPlace, Property::Tcp];
 
     /// Returns the name in rules.
     pub fn name(self) -> &'static str {
@@ -152,6 +154,7 @@ impl Property {
             Property::Commutative => "commutative",
             Property::Predefined => "predefined",
             Property::InPlace => "in_place",
+            Property::Tcp => "tcp",
             Property::SharedMemory => "shared_memory",
             Property::SingleCopy => "single_copy",
             Property::OtherCollectives => "other_collectives",
@@ -169,6 +172,7 @@ impl Property {
             Property::Commutative => Some(call.commutative),
             Property::Predefined => call.predefined,
             Property::InPlace => Some(call.in_place),
+            Property::Tcp => Some(call.goes_by_tcp),
             Property::SharedMemory => Some(call.shares_memory),
             Property::SingleCopy => Some(call.copies_singly),
             Property::OtherCollectives => Some(call.calls_others),

@@ -88,8 +88,8 @@ fn add(found: &mut Vec<Difference>, call: &Call, (bytes, one, other): Differing)
 /// Whether two calls are of the same kind; [`Asked::kinds`] makes the kinds.
 fn is_alike(one: &Call, other: &Call) -> bool {
     let kind = |call: &Call| {
-        let Call { collective, remote, commutative, predefined, in_place, root, .. } = *call;
-        (collective, remote > 0, commutative, predefined, in_place, root)
+        let Call { collective, remote, commutative, predefined, in_place, root, goes_by_tcp, .. } = *call;
+        (collective, remote > 0, commutative, predefined, in_place, root, goes_by_tcp)
     };
     let is_spread_alike = one.nodes == other.nodes || one.ranks_per_node == other.ranks_per_node;
     kind(one) == kind(other) && is_spread_alike
@@ -100,6 +100,7 @@ struct Asked {
     collective: Collective,
     predefined: &'static [bool],
     in_place: &'static [bool],
+    tcp: &'static [bool],
     /// In this and the next two fields: one number for each possible result of the conditions; empty if there are none.
     roots: BTreeSet<usize>,
     nodes: BTreeSet<usize>,
@@ -146,6 +147,7 @@ impl Asked {
             neighbourhoods: neighbourhoods.filter(|_| asks_for_stencil).collect(),
             predefined: if asks_for(Property::Predefined) { &[false] } else { &[] },
             in_place: if asks_for(Property::InPlace) { &[true] } else { &[] },
+            tcp: if asks_for(Property::Tcp) { &[true] } else { &[] },
             roots: numbers(Quantity::Root, &[0]),
             nodes: numbers(Quantity::Nodes, &[1, 2]),
             ranks_per_node: numbers(Quantity::RanksPerNode, &[1]),
@@ -171,6 +173,7 @@ impl Asked {
             ranks_per_node: Some(ranks_per_node),
             ..call
         });
+        vary(&mut calls, self.tcp, |call, goes_by_tcp| Call { goes_by_tcp, ..call });
         vary(&mut calls, &self.neighbourhoods, |call, neighbourhood| Call {
             neighbourhood: Some(neighbourhood),
             ..call
@@ -231,6 +234,8 @@ mod tests {
             (Bcast, "root=0"),
             (Bcast, "root=1.."),
             (Bcast, "root=3"),
+            (Bcast, "tcp"),
+            (Bcast, "tcp=false"),
             (Bcast, "nodes=2.."),
             (Bcast, "nodes=3"),
             (Bcast, "ranks_per_node=1"),

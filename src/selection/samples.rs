@@ -14,7 +14,7 @@ pub const COLLECTIVES: [Collective; 6] = [
     Collective::NeighborAlltoall,
 ];
 
-const CONDITIONS: [&str; 24] = [
+const CONDITIONS: [&str; 26] = [
     "ranks=4..16",
     "ranks=..7",
     "ranks=1,3,9..",
@@ -30,6 +30,8 @@ const CONDITIONS: [&str; 24] = [
     "in_place",
     "in_place=false",
     "predefined=false",
+    "tcp",
+    "tcp=false",
     "root=0",
     "root=2..",
     "groups=1",
@@ -104,6 +106,7 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
         commutative: !collective.reduces() || random.below(2) > 0,
         predefined,
         in_place: random.below(2) > 0,
+        goes_by_tcp: random.below(2) > 0,
         reproducible: collective.reduces() && random.below(4) == 0,
         shares_memory: random.below(2) > 0,
         copies_singly: random.below(2) > 0,

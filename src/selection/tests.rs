@@ -243,7 +243,7 @@ fn built_in_decisions_on_nodes_that_share_memory() {
     for (named, expected) in [
         ((Allreduce, 8, 8), ["shared_flat", "shared_leaders"]),
         ((Allreduce, 64, 8), ["shared_leaders", "shared_leaders"]),
-        ((Allreduce, 8, 1 << 30), ["shared_slices", "node_aware_circulant"]),
+        ((Allreduce, 8, 1 << 30), ["shared_slices", "ring_segmented"]),
         ((Allreduce, 64, 1 << 30), ["shared_slices", "shared_multi_leaders"]),
         ((Allgather, 8, 8), ["shared", "shared_leaders"]),
         ((Allgather, 8, 1 << 20), ["shared", "shared_multi_leaders"]),

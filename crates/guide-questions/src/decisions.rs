@@ -18,6 +18,8 @@ pub struct DecisionsQuestion {
     /// The answer has a column for each of these numbers.
     pub ranks: Vec<usize>,
     pub ranks_per_node: usize,
+    /// Whether messages between nodes go by TCP.
+    pub tcp: bool,
 }
 
 /// A rule file.
@@ -111,6 +113,7 @@ impl DecisionsQuestion {
             is_on_several_nodes: nodes > 1,
             nodes: Some(nodes),
             ranks_per_node: Some(self.ranks_per_node.min(ranks)),
+            goes_by_tcp: self.tcp,
             ..Call::new(collective, ranks, 0)
         }
     }

@@ -46,6 +46,8 @@ pub struct Preset {
     pub overhead: f64,
     pub gap: f64,
     pub ranks_per_node: usize,
+    /// Whether messages between nodes go by TCP.
+    pub tcp: bool,
 }
 
 /// Returns all presets, Hockney's model first.
@@ -72,6 +74,7 @@ impl Preset {
             overhead,
             gap,
             ranks_per_node: machine.ranks_per_node,
+            tcp: machine.tcp,
         }
     }
 }

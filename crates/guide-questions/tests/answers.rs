@@ -180,7 +180,7 @@ fn whatever_is_asked_is_answered() {
         trace("neighbor_alltoall", "linear", json!({"ranks": 6, "grid": "2x3", "periodic": true})),
         json!({"schedule": {"subject": subject, "form": "goal", "bytes": 8}}),
         json!({"timeline": {"subject": subject, "machine": {"preset": "emulated", "gap": 0.5}, "bytes": 8}}),
-        json!({"decisions": {"collective": "bcast", "rules": null, "ranks": [4, 64], "ranks_per_node": 2}}),
+        json!({"decisions": {"collective": "bcast", "rules": null, "ranks": [4, 64], "ranks_per_node": 2, "tcp": false}}),
         json!({"prices": {"collective": "scan", "machine": {"preset": "hockney"}, "ranks": 4, "bytes": [8], "sweep": true}}),
         json!({"own": {"collective": "bcast", "text": "rank 0 of 1, 1 blocks\n", "root": 0}}),
     ];
@@ -230,7 +230,7 @@ fn paths(value: &Value) -> Vec<String> {
 
 #[test]
 fn rules_decide_in_pieces_and_their_faults_have_places() {
-    let question = |rules: Value| json!({"decisions": {"collective": "allreduce", "rules": rules, "ranks": [4, 64], "ranks_per_node": 1}});
+    let question = |rules: Value| json!({"decisions": {"collective": "allreduce", "rules": rules, "ranks": [4, 64], "ranks_per_node": 1, "tcp": false}});
     let text = "[[allreduce]]\nbytes = \"..1K\"\nalgorithm = \"ring\"\n\n[[allreduce]]\nalgorithm = \"rabenseifner\"\n";
     let found = ok(question(json!({"name": "own.toml", "text": text})));
     assert_eq!(found["columns"][1], json!([{"bytes": 0.0, "region": 0}, {"bytes": 1025.0, "region": 1}]));

@@ -411,6 +411,29 @@ fn ranks_may_learn_their_nodes_while_a_communicator_is_duplicated() {
 }
 
 #[test]
+fn every_call_knows_whether_messages_between_nodes_go_by_tcp() {
+    const TCP: &str = "OMPI_MCA_coll_rustcoll_tcp";
+    for (transports, said, ranks_on_node, goes_by_tcp) in [
+        ("self,vader,tcp", "auto", "2", true),
+        ("self,vader,tcp", "auto", "4", false),
+        ("self,vader,tcp", "off", "2", false),
+        ("self,vader", "auto", "2", false),
+        ("self,vader", "on", "2", true),
+    ] {
+        let given = [
+            (LINE, "tcp -> ring; -> linear"),
+            (RANKS_ON_NODE, ranks_on_node),
+            ("OMPI_MCA_btl", transports),
+            (TCP, said),
+        ];
+        let job = right_with(&given, &[]);
+        for bytes in [bytes::FIRST, made::COPY, bytes::NOT_BLOCKING, bytes::NOT_BLOCKING_AFTER_OTHERS] {
+            assert_eq!(decided(&job, bytes).0, if goes_by_tcp { "ring" } else { "linear" }, "{given:?}");
+        }
+    }
+}
+
+#[test]
 fn rules_may_ask_for_operators_of_mpi() {
     let job = right_with(&[(LINE, "predefined -> rabenseifner; predefined=false -> linear")], &[]);
     assert_eq!(decided(&job, bytes::FIRST).0, "rabenseifner");

@@ -350,6 +350,9 @@ pub struct ExplainOptions {
     /// MPI_IN_PLACE is passed on all ranks
     #[arg(long)]
     pub in_place: bool,
+    /// Messages between nodes go by TCP
+    #[arg(long)]
+    pub tcp: bool,
     /// The operator does not commute
     #[arg(long)]
     pub not_commutative: bool,

@@ -150,6 +150,7 @@ pub fn call_on(machine: &Machine, collective: Collective, size: usize, bytes: us
         copies_singly: machine.shared().single_copy_time.is_some(),
         nodes: Some(size.div_ceil(machine.ranks_per_node)),
         ranks_per_node: Some(machine.ranks_per_node.min(size)),
+        goes_by_tcp: machine.tcp,
         ..Call::new(collective, size, bytes)
     }
 }

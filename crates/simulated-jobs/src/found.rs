@@ -110,6 +110,7 @@ fn of_four_ranks(deeds: impl IntoIterator<Item = Deed>, faults: Vec<Fault>) -> H
             has_below: true,
             has_devices: false,
             tunes_online: false,
+            goes_by_tcp: false,
             tells_of_failures: true,
         },
         communicators: vec![communicator],

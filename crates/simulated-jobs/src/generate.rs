@@ -132,6 +132,7 @@ impl Draw<'_> {
             has_below: self.one_in(3),
             has_devices: self.one_in(6),
             tunes_online: false,
+            goes_by_tcp: self.one_in(2),
             tells_of_failures: false,
         }
     }

@@ -48,6 +48,8 @@ pub struct Surroundings {
     pub has_devices: bool,
     /// Whether rustcoll tries algorithms, from the first call on.
     pub tunes_online: bool,
+    /// Whether MPI tells that messages between nodes go by TCP.
+    pub goes_by_tcp: bool,
     /// Whether MPI tells a communicator's ranks of a member's death, and ends its messages.
     pub tells_of_failures: bool,
 }
@@ -238,6 +240,7 @@ impl fmt::Display for Surroundings {
             has_below,
             has_devices,
             tunes_online,
+            goes_by_tcp,
             tells_of_failures,
         } = self;
         write!(
@@ -266,6 +269,9 @@ impl fmt::Display for Surroundings {
         }
         if *has_devices {
             formatter.write_str("; some buffers lie on a device")?;
+        }
+        if *goes_by_tcp {
+            formatter.write_str("; messages between nodes go by TCP")?;
         }
         if *tunes_online {
             formatter.write_str("; algorithms are tried online")?;

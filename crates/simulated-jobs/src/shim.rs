@@ -498,6 +498,11 @@ extern "C" fn rustcoll_shim_complete(request: *mut c_void, error: c_int) {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_goes_by_tcp() -> c_int {
+    c_int::from(process().history.surroundings.goes_by_tcp)
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_spread(handle: *const c_void) -> c_int {
     let surroundings = &process().history.surroundings;
     // SAFETY: the library passes a live communicator.
@@ -599,6 +604,7 @@ fn signatures_agree() {
     let _ =
         [header::rustcoll_shim_operator_name as unsafe extern "C" fn(_) -> _, rustcoll_shim_operator_name];
     let _ = [header::rustcoll_shim_world_ranks as unsafe extern "C" fn(_, _, _), rustcoll_shim_world_ranks];
+    let _ = [header::rustcoll_shim_goes_by_tcp as unsafe extern "C" fn() -> _, rustcoll_shim_goes_by_tcp];
     let _ = [header::rustcoll_shim_spread as unsafe extern "C" fn(_) -> _, rustcoll_shim_spread];
     let _ = [header::rustcoll_shim_host_name as unsafe extern "C" fn(_, _), rustcoll_shim_host_name];
     let _ = [header::rustcoll_shim_abort as unsafe extern "C" fn(_, _), rustcoll_shim_abort];

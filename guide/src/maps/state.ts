@@ -126,3 +126,8 @@ export function writeState(state: MapState, presets: Preset[]): LinkChange {
 export function ranksPerNode(machine: MachineInput, presets: Preset[]): number {
   return describedMachine(presets, machine)?.ranks_per_node ?? 1;
 }
+
+/** Whether messages between nodes go by TCP, for rules. */
+export function goesByTcp(machine: MachineInput, presets: Preset[]): boolean {
+  return describedMachine(presets, machine)?.tcp ?? false;
+}

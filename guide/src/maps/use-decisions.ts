@@ -13,17 +13,23 @@ export interface Refused {
 }
 
 /** The decisions of the rules in use. A file that is refused leaves them as they are. */
-export function useDecisions(collective: () => string, ranks: number[], ranksPerNode: () => number) {
+export function useDecisions(
+  collective: () => string,
+  ranks: number[],
+  machine: () => { ranksPerNode: number; tcp: boolean },
+) {
   const decisions = shallowRef<Decisions | null>(null);
   const refused = shallowRef<Refused | null>(null);
   const isReading = ref(false);
   const begin = turns();
 
-  const decide = (rules: RulesText | null) =>
-    ask('decisions', { collective: collective(), rules, ranks, ranks_per_node: ranksPerNode() });
+  const decide = (rules: RulesText | null) => {
+    const { ranksPerNode, tcp } = machine();
+    return ask('decisions', { collective: collective(), rules, ranks, ranks_per_node: ranksPerNode, tcp });
+  };
 
   watch(
-    [collective, ranksPerNode, ownRules],
+    [collective, () => JSON.stringify(machine()), ownRules],
     async ([name], [before], onCleanup) => {
       if (name !== before) decisions.value = null;
       let isCurrent = true;

@@ -19,6 +19,7 @@ const BETWEEN: &str = "between";
 const SHARED: &str = "shared";
 const PROCESSOR: &str = "processor";
 const RANKS_PER_NODE: &str = "ranks_per_node";
+const TCP: &str = "tcp";
 const PLACEMENT: &str = "placement";
 const BLOCK: &str = "block";
 
@@ -46,7 +47,7 @@ const NODES: &str = "nodes";
 
 const GROUPS: &str = "groups";
 
-const OF_MACHINE: [&str; 7] = [RANKS_PER_NODE, PLACEMENT, WITHIN, BETWEEN, SHARED, PROCESSOR, GROUPS];
+const OF_MACHINE: [&str; 8] = [RANKS_PER_NODE, PLACEMENT, TCP, WITHIN, BETWEEN, SHARED, PROCESSOR, GROUPS];
 const OF_GROUPS: [&str; 1] = [NODES];
 const OF_LINK: [&str; 14] = [
     BEYOND,
@@ -109,6 +110,7 @@ fn machine(text: &str, faults: &mut Vec<Fault>) -> Option<Machine> {
     let mut machine = Table::new("a machine", 0..0, file.get_ref(), &OF_MACHINE, faults);
     let ranks_per_node = machine.optional(RANKS_PER_NODE, positive).unwrap_or(1);
     machine.optional(PLACEMENT, placement);
+    let tcp = machine.truth(TCP).unwrap_or(false);
     let mut beyond = Beyond::default();
     let between = link(machine.required_table(BETWEEN, &OF_LINK), Port::Node, NODES, &mut beyond.between);
     let within = match machine.table(WITHIN, &OF_LINK) {
@@ -120,7 +122,16 @@ fn machine(text: &str, faults: &mut Vec<Fault>) -> Option<Machine> {
     let processor = machine.table(PROCESSOR, &OF_PROCESSOR);
     let processor = processor.map(|table| read_processor(table, &mut beyond.processor)).unwrap_or_default();
     let groups = machine.table(GROUPS, &OF_GROUPS).and_then(groups);
-    Some(Machine { ranks_per_node, within: within?, between: between?, shared, processor, beyond, groups })
+    Some(Machine {
+        ranks_per_node,
+        tcp,
+        within: within?,
+        between: between?,
+        shared,
+        processor,
+        beyond,
+        groups,
+    })
 }
 
 fn groups(mut table: Table) -> Option<Groups> {
@@ -265,6 +276,15 @@ impl<'reader> Table<'reader> {
         read(&text).map_err(|message| self.fault::<()>(value.span(), message)).ok()
     }
 
+    /// Reads true or false.
+    fn truth(&mut self, key: &str) -> Option<bool> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Boolean(truth) => Some(*truth),
+            _ => self.fault(value.span(), format!("`{key}` is true or false")),
+        }
+    }
+
     /// Reads a bandwidth, or a table of bandwidths by numbers of bytes.
     fn speed(&mut self, key: &'reader str) -> Option<ByteTime> {
         let value = self.get(key)?;
@@ -359,7 +379,7 @@ mod tests {
 
     #[test]
     fn everything_may_be_said() {
-        let text = "ranks_per_node = 24\nplacement = \"block\"\n\
+        let text = "ranks_per_node = 24\nplacement = \"block\"\ntcp = true\n\
             [within]\nlatency = \"1s\"\nbandwidth = \"4B/s\"\nport = \"node\"\n\
             [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nnode_bandwidth = \"4B/s\"\nunidirectional_latency = \"1s\"\n\
             unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\npacket = \"1KiB\"\nport = \"rank\"\n\
@@ -400,8 +420,16 @@ mod tests {
             processor: vec![(12, Processor { copy_time: 0.125.into(), ..processor })],
         };
         let groups = Some(Groups { nodes: 180, placed: None });
-        let expected =
-            Machine { ranks_per_node: 24, within: link, between, shared, processor, beyond, groups };
+        let expected = Machine {
+            ranks_per_node: 24,
+            tcp: true,
+            within: link,
+            between,
+            shared,
+            processor,
+            beyond,
+            groups,
+        };
         assert_eq!(Machine::parse("file", text).unwrap(), expected);
         for (table, key) in keys() {
             let table = if table.is_empty() { "" } else { &format!("[{table}]") };

@@ -16,6 +16,7 @@ fn machines() -> [Machine; 3] {
     let link = Link { overhead: 1.0, gap: 10.0, eager_limit: 20, packet: 6, ..hockney.between };
     let shared = Machine {
         ranks_per_node: 2,
+        tcp: false,
         between: link,
         within: Link { latency: 4.0, byte_time: 0.5.into(), ..hockney.within },
         shared: None,

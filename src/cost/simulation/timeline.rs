@@ -166,6 +166,7 @@ mod tests {
         let link = Link { overhead: 1.0, gap: 10.0, eager_limit: 20, packet: 8, ..hockney.between };
         let rich = Machine {
             ranks_per_node: 2,
+            tcp: false,
             between: link,
             within: Link { latency: 4.0, byte_time: 0.5.into(), ..hockney.within },
             shared: Some(Shared::copying_twice(2.0, 0.25.into())),

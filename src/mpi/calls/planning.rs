@@ -247,6 +247,7 @@ fn described(arguments: &Arguments, values: Values, group: Group, stencil: Optio
         is_on_several_nodes: false,
         nodes: None,
         ranks_per_node: None,
+        goes_by_tcp: false,
         neighbourhood: stencil.map(Neighbourhood::from),
     }
 }

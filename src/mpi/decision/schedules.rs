@@ -14,6 +14,7 @@ use crate::mpi::reporting::watch::Watcher;
 use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::{Knowledge, Spread};
 use crate::mpi::shared_memory::spared::Spared;
+use crate::mpi::shim::bindings::rustcoll_shim_goes_by_tcp;
 use crate::schedule::Schedule;
 use crate::selection::online::{self, Counter, NextCall, Online};
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Rule, Table};
@@ -378,7 +379,15 @@ impl Schedules {
         let copies_singly = shares_memory && self.memory != SharedMemory::Had { copies_singly: false };
         let knows_neighbours_of_node =
             call.collective.cut() == Cut::Edges && self.nodes_of_neighbours.is_some();
-        let call = &Call { shares_memory, copies_singly, calls_others, knows_neighbours_of_node, ..*call };
+        let goes_by_tcp = self.goes_by_tcp();
+        let call = &Call {
+            shares_memory,
+            copies_singly,
+            calls_others,
+            knows_neighbours_of_node,
+            goes_by_tcp,
+            ..*call
+        };
         match self.spread(call.collective, form) {
             Spread::Unknown => *call,
             Spread::Several => Call { is_on_several_nodes: true, ..*call },
@@ -388,6 +397,17 @@ impl Schedules {
                 ranks_per_node: Some(*nodes.populations().end()),
                 ..*call
             },
+        }
+    }
+
+    /// Whether messages between nodes go by TCP, as far as all ranks know.
+    fn goes_by_tcp(&self) -> bool {
+        match (settings::tcp(), self.nodes.known(false)) {
+            (_, Spread::Nodes(_)) => false,
+            (Some(goes), _) => goes,
+            // SAFETY: the shim reads what the job's processes published when MPI was initialized.
+            (None, Spread::Several) => unsafe { rustcoll_shim_goes_by_tcp() != 0 },
+            (None, Spread::Unknown) => false,
         }
     }
 

@@ -210,8 +210,18 @@ fn scratch_parameters() -> [Registered; 2] {
 }
 
 /// The other parameters for all collectives.
-fn other_parameters() -> [Registered; 7] {
+fn other_parameters() -> [Registered; 8] {
     [
+        Registered {
+            role: Role::SharedAndFixed,
+            ..general_parameter(
+                "tcp",
+                "Whether messages between nodes go by TCP, which rules may ask for; auto, what Open MPI 4.1 tells, and off where no MPI does",
+                &TCP_WORDS,
+                0,
+                &TCP,
+            )
+        },
         shared(general_parameter(
             "reproducible",
             "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \

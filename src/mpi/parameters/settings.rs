@@ -208,6 +208,20 @@ pub const SITE_RULES: &str = "site_rules_file";
 /// Whether algorithms are tried while the job runs: an index of [`TUNE_WORDS`].
 pub static TUNE: AtomicI32 = AtomicI32::new(0);
 
+/// Whether messages between nodes go by TCP: an index of [`TCP_WORDS`].
+pub static TCP: AtomicI32 = AtomicI32::new(0);
+
+/// The words of [`TCP`], the default first.
+pub const TCP_WORDS: [&str; 3] = [AUTOMATIC, "on", "off"];
+
+/// Whether messages between nodes go by TCP, if the user says so.
+pub fn tcp() -> Option<bool> {
+    match TCP.load(Relaxed) {
+        0 => None,
+        word => Some(word == 1),
+    }
+}
+
 /// The words of [`TUNE`].
 pub const TUNE_WORDS: [&str; 2] = ["off", "online"];
 

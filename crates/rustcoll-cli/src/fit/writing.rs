@@ -5,10 +5,13 @@ use std::fmt::Write;
 
 /// Returns the text of a machine's file, with all that measured times can determine.
 pub fn to_toml(machine: &Machine) -> String {
-    let Machine { ranks_per_node, within, between, shared, processor, beyond, groups } = machine;
+    let Machine { ranks_per_node, tcp, within, between, shared, processor, beyond, groups } = machine;
     let mut text = String::new();
     if *ranks_per_node > 1 {
         text += &format!("ranks_per_node = {ranks_per_node}\n\n");
+    }
+    if *tcp {
+        text += "tcp = true\n\n";
     }
     let levels = [
         ("between", between, &beyond.between, Port::Node, "nodes"),

@@ -68,6 +68,7 @@ fn call(options: &ExplainOptions) -> Result<Call, Failure> {
         shares_memory: !options.no_shared_memory,
         copies_singly: !options.no_shared_memory && !options.no_single_copy,
         in_place: options.in_place,
+        goes_by_tcp: options.tcp,
         reproducible: options.reproducible,
         nodes: options.nodes,
         ranks_per_node: options.ranks_per_node.or((options.nodes == Some(1)).then_some(size)),
@@ -98,6 +99,7 @@ fn refuse_what_has_no_effect(options: &ExplainOptions) -> Result<(), Failure> {
     for (option, is_given, has_effect) in [
         ("root", options.root.is_some(), may_ask_for("root") && one_group),
         ("in-place", options.in_place, may_ask_for("in_place") && one_group),
+        ("tcp", options.tcp, one_group),
         ("not-commutative", options.not_commutative, may_ask_for("commutative")),
         ("predefined", options.predefined.is_some(), may_ask_for("predefined")),
         ("no-shared-memory", options.no_shared_memory, is_asked(Requirement::SharedMemory) && one_group),

@@ -12,4 +12,8 @@ rules: RulesText | null,
 /**
  * The answer has a column for each of these numbers.
  */
-ranks: Array<number>, ranks_per_node: number, };
+ranks: Array<number>, ranks_per_node: number, 
+/**
+ * Whether messages between nodes go by TCP.
+ */
+tcp: boolean, };

@@ -3,4 +3,8 @@
 /**
  * A machine whose parameters are known; times in seconds, as in [`MachineInput`].
  */
-export type Preset = { name: string, title: string, latency: number, byte_time: number, reduce_time: number, overhead: number, gap: number, ranks_per_node: number, };
+export type Preset = { name: string, title: string, latency: number, byte_time: number, reduce_time: number, overhead: number, gap: number, ranks_per_node: number, 
+/**
+ * Whether messages between nodes go by TCP.
+ */
+tcp: boolean, };
