@@ -78,19 +78,6 @@ void rustcoll_tell_faults(struct ompi_communicator_t *communicator)
     rustcoll_show_faults();
 }
 
-/* The job's first process answers for all, so all get the same answer. */
-int rustcoll_shim_goes_by_tcp(void)
-{
-    static _Atomic int known = -1;
-    if (0 > known && rustcoll_uses_transports()) {
-        const opal_process_name_t first = {.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = 0};
-        char *text = published_by(first, 0);
-        known = NULL != text && NULL != strstr(text, TCP);
-        free(text);
-    }
-    return 0 < known;
-}
-
 /* Returns the first rank of a group that differs from the next one; `last` is one that does. */
 static int first_to_differ(ompi_group_t *group, int last)
 {
@@ -124,6 +111,23 @@ static void end_job(int is_to_speak, opal_process_name_t other, const rustcoll_d
     rustcoll_show("ranks-differ", difference->what, (int) OPAL_PROC_MY_NAME.vpid, opal_process_info.nodename,
                   difference->own, (int) other.vpid, host_of(other), difference->other);
     ompi_rte_abort(1, NULL);
+}
+
+/* The job's first process answers for all, so all get the same answer. A process that gets none ends the job, for others may get one. */
+int rustcoll_shim_goes_by_tcp(void)
+{
+    static _Atomic int known = -1;
+    if (0 > known && rustcoll_uses_transports()) {
+        const opal_process_name_t first = {.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = 0};
+        rustcoll_difference difference;
+        char *text = published_by(first, 0);
+        if (NULL == text && rustcoll_differ(own, text, &difference)) {
+            end_job(1, first, &difference);
+        }
+        known = NULL != text && NULL != strstr(text, TCP);
+        free(text);
+    }
+    return 0 < known;
 }
 
 static void compare_with_next(ompi_group_t *group)
