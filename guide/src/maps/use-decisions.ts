@@ -3,6 +3,7 @@ import { ref, shallowRef, watch } from 'vue';
 import { ask, GuideError } from '../core/client';
 import { turns } from '../core/turns';
 import type { Decisions } from '../core/types/Decisions';
+import type { DecisionsQuestion } from '../core/types/DecisionsQuestion';
 import type { RulesText } from '../core/types/RulesText';
 import { ownRules, readRuleFile, takeRules } from './rule-file';
 
@@ -16,17 +17,15 @@ export interface Refused {
 export function useDecisions(
   collective: () => string,
   ranks: number[],
-  machine: () => { ranksPerNode: number; tcp: boolean },
+  machine: () => Pick<DecisionsQuestion, 'ranks_per_node' | 'tcp'>,
 ) {
   const decisions = shallowRef<Decisions | null>(null);
   const refused = shallowRef<Refused | null>(null);
   const isReading = ref(false);
   const begin = turns();
 
-  const decide = (rules: RulesText | null) => {
-    const { ranksPerNode, tcp } = machine();
-    return ask('decisions', { collective: collective(), rules, ranks, ranks_per_node: ranksPerNode, tcp });
-  };
+  const decide = (rules: RulesText | null) =>
+    ask('decisions', { collective: collective(), rules, ranks, ...machine() });
 
   watch(
     [collective, () => JSON.stringify(machine()), ownRules],
