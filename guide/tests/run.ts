@@ -57,10 +57,15 @@ export class RunOnPage {
   }
 }
 
-/** Chooses an item of a closed list by the letters that it begins with: an opening menu may miss a click on a busy machine. */
+/**
+ * Chooses an item of a closed list by the letters that it begins with: an opening menu may miss a click on a busy machine.
+ * All letters come at once: the list forgets those before a pause of a second, and a busy machine makes such pauses.
+ */
 export async function choose(list: Locator, item: string): Promise<void> {
   await list.focus();
-  await list.pressSequentially(item.split(' ')[0]!);
+  await list.evaluate((element, letters) => {
+    for (const key of letters) element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  }, item.split(' ')[0]!);
 }
 
 /** What stands in a block that is a rank's input. */
