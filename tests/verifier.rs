@@ -1179,11 +1179,13 @@ fn allgather_through_slot(answers: bool) -> Vec<Schedule> {
     })
 }
 
+/// A message whose blocks are empty is left out, so it does not tell its receiver what its sender knew.
 #[test]
-fn a_message_tells_its_receiver_what_its_sender_knew_but_not_the_other_way() {
-    verify_schedules(Collective::Allgather, &Problem::new(2), true, &allgather_through_slot(true)).unwrap();
-    let fault = fault(Collective::Allgather, &allgather_through_slot(false));
-    assert_eq!(fault, Fault::UnorderedRead(Shared(0).block(0), 0, 0));
+fn only_flags_order_what_ranks_do_in_slots() {
+    for answers in [true, false] {
+        let fault = fault(Collective::Allgather, &allgather_through_slot(answers));
+        assert_eq!(fault, Fault::UnorderedRead(Shared(0).block(0), 0, 0));
+    }
 }
 
 #[test]

@@ -129,6 +129,15 @@ impl Collective {
         !matches!(self, Barrier | Bcast | ReduceScatter | ReduceScatterBlock) && self.cut() != Cut::Edges
     }
 
+    /// Whether all ranks pass `MPI_IN_PLACE` if one does. In a scan or a reduce-scatter each rank decides for itself, and if there is
+    /// a root, only the root does.
+    pub fn is_in_place_at_all_ranks(self) -> bool {
+        matches!(
+            self,
+            Allgather | Allgatherv | Allreduce | Alltoall | Alltoallv | Alltoallw | ReduceScatterBlock
+        )
+    }
+
     /// Whether the collective applies an operator.
     pub fn reduces(self) -> bool {
         matches!(self, Allreduce | Exscan | Reduce | ReduceScatter | ReduceScatterBlock | Scan)

@@ -239,16 +239,20 @@ static int arrange_profile(void)
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority)
 {
-    if (MPI_COMM_WORLD == communicator && rustcoll_begin_profile(ompi_comm_rank(communicator), ompi_comm_size(communicator))
-        && MPI_SUCCESS != arrange_profile()) {
+    const int has_profile =
+        MPI_COMM_WORLD == communicator && rustcoll_begin_profile(ompi_comm_rank(communicator), ompi_comm_size(communicator));
+    if (has_profile && MPI_SUCCESS != arrange_profile()) {
         rustcoll_shim_abort(communicator, "MPI has no memory for the profile");
     }
     rustcoll_tell_faults(communicator);
     *priority = priority_on(preference_of(communicator));
+    if (has_profile || 0 <= *priority) {
+        /* With a profile, ranks send each other theirs when MPI ends, whoever serves their collectives. */
+        rustcoll_agree(communicator);
+    }
     if (0 > *priority) {
         return NULL;
     }
-    rustcoll_agree(communicator);
     rustcoll_module *module = rustcoll_module_new(OMPI_COMM_IS_INTER(communicator));
     return NULL == module ? NULL : &module->super;
 }

@@ -22,8 +22,9 @@ pub fn largest_need(
     if problem.remote > 0 {
         return None;
     }
-    // Only the root knows whether a rooted collective is in place.
-    let places = if collective.is_rooted() { &[false, true][..] } else { &[problem.in_place] };
+    // Another rank may be in place, or not, where each rank decides for itself.
+    let may_differ = collective.has_in_place() && !collective.is_in_place_at_all_ranks();
+    let places = if may_differ { &[false, true][..] } else { &[problem.in_place] };
     let mut most = 0;
     for rank in 0..problem.size {
         let (send, recv) = counts_at(collective, rank, send, recv)?;
@@ -110,6 +111,9 @@ mod tests {
         let extent = if collective.reduces() { BYTES } else { 1 };
         let slots = algorithm.takes_shared_memory().then_some((extent, &bounds));
         let needs = (0..problem.size).map(|rank| {
+            let is_other =
+                !collective.is_in_place_at_all_ranks() && collective.has_in_place() && rank % 2 == 1;
+            let problem = &Problem { in_place: problem.in_place ^ is_other, ..problem.clone() };
             let schedule = algorithm.schedule(problem, rank);
             let passed_for = |has| passed(collective, has, problem.size);
             let send = passed_for(collective.send_blocks(problem, rank, schedule.blocks));

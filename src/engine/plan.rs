@@ -379,7 +379,8 @@ impl Plan {
         for part in schedule.parts() {
             match part {
                 ProgramPart::Once(steps) => steps.iter().for_each(|step| planner.step(step)),
-                ProgramPart::Repeat(repeat) if is_bound_later(repeat) => {
+                // Only the planner that staged a message unpacks it, in the step that awaits it.
+                ProgramPart::Repeat(repeat) if is_bound_later(repeat) && planner.staged.is_empty() => {
                     planner.repeat(Loop::new(schedule, repeat, posts, binding));
                 }
                 ProgramPart::Repeat(repeat) => {

@@ -20,36 +20,36 @@ static size_t elements_at_a_time(const rustcoll_datatype *type)
     return type->size >= AT_A_TIME ? 1 : AT_A_TIME / type->size;
 }
 
-#if MPI_VERSION >= 4
-#define COUNT MPI_Count
-#define FORM(name) name##_c
-enum { CAN_COUNT_ALL = 1 };
-#else
-#define COUNT int
-#define FORM(name) name
-enum { CAN_COUNT_ALL = 0 };
-#endif
-
 static int pack_elements(const void *base, const rustcoll_datatype *type, size_t first, size_t count, void *packed)
 {
-    COUNT position = 0;
+    const void *data = element(base, type, first);
+    const MPI_Datatype datatype = RUSTCOLL_DATATYPE(type->handle);
     const size_t bytes = count * type->size;
-    if (!CAN_COUNT_ALL && bytes > INT_MAX) {
-        return RUSTCOLL_ERR_COUNT;
+#if MPI_VERSION >= 4
+    if (rustcoll_has_large_counts()) {
+        MPI_Count position = 0;
+        return PMPI_Pack_c(data, (MPI_Count) count, datatype, packed, (MPI_Count) bytes, &position, MPI_COMM_SELF);
     }
-    return FORM(PMPI_Pack)(element(base, type, first), (COUNT) count, RUSTCOLL_DATATYPE(type->handle), packed,
-                           (COUNT) bytes, &position, MPI_COMM_SELF);
+#endif
+    int position = 0;
+    return bytes > INT_MAX ? RUSTCOLL_ERR_COUNT
+                           : PMPI_Pack(data, (int) count, datatype, packed, (int) bytes, &position, MPI_COMM_SELF);
 }
 
 static int unpack_elements(const void *packed, const rustcoll_datatype *type, void *base, size_t first, size_t count)
 {
-    COUNT position = 0;
+    void *data = (char *) element(base, type, first);
+    const MPI_Datatype datatype = RUSTCOLL_DATATYPE(type->handle);
     const size_t bytes = count * type->size;
-    if (!CAN_COUNT_ALL && bytes > INT_MAX) {
-        return RUSTCOLL_ERR_COUNT;
+#if MPI_VERSION >= 4
+    if (rustcoll_has_large_counts()) {
+        MPI_Count position = 0;
+        return PMPI_Unpack_c(packed, (MPI_Count) bytes, &position, data, (MPI_Count) count, datatype, MPI_COMM_SELF);
     }
-    return FORM(PMPI_Unpack)(packed, (COUNT) bytes, &position, (char *) element(base, type, first), (COUNT) count,
-                             RUSTCOLL_DATATYPE(type->handle), MPI_COMM_SELF);
+#endif
+    int position = 0;
+    return bytes > INT_MAX ? RUSTCOLL_ERR_COUNT
+                           : PMPI_Unpack(packed, (int) bytes, &position, data, (int) count, datatype, MPI_COMM_SELF);
 }
 
 /* `bytes` bytes of data, in the elements from `first` to before `past`. `begun` bytes of the first element come before. */

@@ -55,6 +55,16 @@ void rustcoll_show_faults(int rank);
 /* Has all processes of the job compare what must be equal, while none of them can be in another call. */
 void rustcoll_compare_job(int is_active);
 
+#if MPI_VERSION >= 4
+/* An MPI with the binary interface of these headers may be older than they are, and lack these functions. */
+#pragma weak PMPI_Type_get_envelope_c
+#pragma weak PMPI_Type_get_contents_c
+#pragma weak PMPI_Pack_c
+#pragma weak PMPI_Unpack_c
+/* Whether the MPI has functions with large counts. */
+int rustcoll_has_large_counts(void);
+#endif
+
 /* ---- the process ---- */
 
 /* Reads the user's settings, once; returns whether any calls are served. */

@@ -294,7 +294,14 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 }
 
 /* MPICH's Fortran module mpi_f08 calls PMPI_Init itself, so its functions are intercepted. The originals are in the
- * library that follows this one. */
+ * library that follows this one. It calls PMPI_Wait and PMPI_Test too, which do not advance rustcoll's operations. */
+static void begun_by_f08(int error)
+{
+    if (MPI_SUCCESS == begun(error) && rustcoll_begin() && serves_nonblocking) {
+        rustcoll_end_job("rustcoll: RUSTCOLL_NONBLOCKING=on is not possible with Fortran's module mpi_f08; legal is off");
+    }
+}
+
 void mpi_init_f08_(int *error);
 void mpi_init_f08_(int *error)
 {
@@ -306,7 +313,7 @@ void mpi_init_f08_(int *error)
     } else {
         next(&own);
     }
-    begun(own);
+    begun_by_f08(own);
     if (NULL != error) {
         *error = own;
     }
@@ -324,7 +331,7 @@ void mpi_init_thread_f08_(const int *required, int *provided, int *error)
     } else {
         next(required, provided, &own);
     }
-    begun(own);
+    begun_by_f08(own);
     if (NULL != error) {
         *error = own;
     }

@@ -330,13 +330,31 @@ int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int i
     return MPI_SUCCESS;
 }
 
-/* Returns the persistent request that a program knows by a handle, or NULL. */
+/* Returns the persistent request that a program knows by a handle, or NULL. The lock is held. */
+static request *known_by(MPI_Request handle)
+{
+    request *found = MPI_REQUEST_NULL == handle ? NULL : requests;
+    while (NULL != found && !(found->is_persistent && handle == found->stand_in)) {
+        found = found->next;
+    }
+    return found;
+}
+
 static request *find(MPI_Request handle)
 {
     pthread_mutex_lock(&lock);
-    request *found = requests;
-    while (NULL != found && !(found->is_persistent && handle == found->stand_in)) {
-        found = found->next;
+    request *found = known_by(handle);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Finds a request for the last time: when MPI has freed the handle, another thread may get it for another request. */
+static request *forget(MPI_Request handle)
+{
+    pthread_mutex_lock(&lock);
+    request *found = known_by(handle);
+    if (NULL != found) {
+        found->stand_in = MPI_REQUEST_NULL;
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -366,7 +384,7 @@ int MPI_Startall(int count, MPI_Request *handles)
 
 int MPI_Request_free(MPI_Request *handle)
 {
-    request *own = find(*handle);
+    request *own = forget(*handle);
     int error = PMPI_Request_free(handle);
     if (NULL != own) {
         discard(own);

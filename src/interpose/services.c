@@ -21,11 +21,43 @@ int rustcoll_raise(MPI_Comm communicator, int error)
     return error;
 }
 
+#if MPI_VERSION >= 4
+int rustcoll_has_large_counts(void) { return NULL != PMPI_Type_get_envelope_c; }
+#endif
+
+/* Of a datatype made with large counts, MPI tells the envelope and the contents only by the functions with large counts. */
+
 static int combiner_of(MPI_Datatype datatype)
 {
-    int integers, addresses, datatypes, combiner = MPI_UNDEFINED;
+    int combiner = MPI_UNDEFINED;
+#if MPI_VERSION >= 4
+    if (rustcoll_has_large_counts()) {
+        MPI_Count integers, addresses, counts, datatypes;
+        PMPI_Type_get_envelope_c(datatype, &integers, &addresses, &counts, &datatypes, &combiner);
+        return combiner;
+    }
+#endif
+    int integers, addresses, datatypes;
     PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
     return combiner;
+}
+
+/* Returns the datatype that another one repeats or copies, or MPI_DATATYPE_NULL. */
+static MPI_Datatype part_of(MPI_Datatype datatype, int combiner)
+{
+    MPI_Datatype part = MPI_DATATYPE_NULL;
+    MPI_Aint none;
+    int count;
+#if MPI_VERSION >= 4
+    if (rustcoll_has_large_counts()) {
+        MPI_Count integers, addresses, counts, datatypes, large;
+        PMPI_Type_get_envelope_c(datatype, &integers, &addresses, &counts, &datatypes, &combiner);
+        PMPI_Type_get_contents_c(datatype, integers, addresses, counts, datatypes, &count, &none, &large, &part);
+        return part;
+    }
+#endif
+    PMPI_Type_get_contents(datatype, MPI_COMBINER_CONTIGUOUS == combiner, 0, 1, &count, &none, &part);
+    return part;
 }
 
 static int has_no_gaps(const rustcoll_datatype *description)
@@ -36,10 +68,8 @@ static int has_no_gaps(const rustcoll_datatype *description)
 /* Whether the elements that a datatype repeats or copies lie in memory without gaps, in the order in which they are sent. */
 static int is_part_contiguous(MPI_Datatype datatype, int combiner)
 {
-    int count;
-    MPI_Datatype part;
-    MPI_Aint none;
-    if (MPI_SUCCESS != PMPI_Type_get_contents(datatype, MPI_COMBINER_CONTIGUOUS == combiner, 0, 1, &count, &none, &part)) {
+    MPI_Datatype part = part_of(datatype, combiner);
+    if (MPI_DATATYPE_NULL == part) {
         return 0;
     }
     rustcoll_datatype described;

@@ -138,9 +138,13 @@ impl Schedule {
         let moved = self.repeats.iter().flat_map(|repeat| {
             let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
             let runs = steps.flat_map(|(step, by)| step.each_run().zip(&by.runs));
-            // A run that moves comes to the end of its copy of a vector, or near it.
-            runs.filter(|(_, by)| **by > 0)
-                .map(|(run, _)| end(run.into()).next_multiple_of(self.blocks.max(1)))
+            // A run that moves may begin with the last block of its copy of a vector.
+            let blocks = self.blocks.max(1);
+            let moved_end = move |run: Run| {
+                let last_of_copy = (run.first as usize / blocks + 1) * blocks - 1;
+                if run.buffer == Buffer::Scratch { last_of_copy + run.count as usize } else { 0 }
+            };
+            runs.filter(|(_, by)| **by > 0).map(move |(run, _)| moved_end(run))
         });
         once.chain(moved).max().unwrap_or(0)
     }
@@ -163,6 +167,11 @@ impl Schedule {
     /// How many times this rank waits: its rounds, where each round ends with a single wait.
     pub fn rounds(&self) -> usize {
         self.total(|step| usize::from(matches!(step, Step::Wait { .. })))
+    }
+
+    /// Returns how often the rank's steps use a block; a step without blocks counts as one use.
+    pub fn uses(&self) -> usize {
+        self.total(|step| step.strided().map(Strided::blocks).sum::<usize>().max(1))
     }
 
     /// Returns how many steps the rank carries out.

@@ -185,6 +185,9 @@ fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec
                 schedule.repeats.push(line.repeat(schedule)?);
             }
             "end" if open.is_some() => {
+                if schedule.repeats.last().is_some_and(|repeat| repeat.steps.is_empty()) {
+                    return Err(line.error_at_start("a step of the loop"));
+                }
                 line.end_repeat()?;
                 if let Some(start) = open.take().filter(|_| schedule.length() > MOST_STEPS) {
                     return Err(start.error_at_start(format!("loops of at most {MOST_STEPS} steps together")));
@@ -498,6 +501,7 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
                 "repeat 0 times",
                 "line 2, column 8: expected a number of times from 1 to 4294967295, found \"0\"",
             ),
+            ("repeat 3 times\nend", "line 3, column 1: expected a step of the loop, found \"end\""),
             ("repeat 3", "line 2, column 9: expected \"times\", found the end of the line"),
             (
                 "repeat 3 times\nwait 0",

@@ -13,8 +13,8 @@ const ENDING: &str = "sched";
 /// The most ranks of a file that a process proves itself when it starts.
 pub const MOST_RANKS_AT_START: usize = 64;
 
-/// The most steps of such a file, over all numbers of ranks and roots. They take about a second.
-const MOST_STEPS_AT_START: usize = 1 << 22;
+/// The most uses of blocks in the steps of such a file, over all numbers of ranks and roots. They take about a second.
+const MOST_USES_AT_START: usize = 1 << 22;
 
 /// Returns the files of a path: the file itself, or a folder's files that end with `.sched`, in the order of
 /// their names. Fails with the reason if there are none.
@@ -72,13 +72,13 @@ pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
             let title = file.title();
             file.trust(problems).map_err(|disproof| told(&name, &title, &disproof))
         }
-        _ if most <= MOST_RANKS_AT_START && effort <= MOST_STEPS_AT_START => proved(&name, file),
+        _ if most <= MOST_RANKS_AT_START && effort <= MOST_USES_AT_START => proved(&name, file),
         Some(Err(lack)) => Err(format!("{}: {lack}; {again}", certificate.display())),
         None if most > MOST_RANKS_AT_START => Err(format!(
             "{name}: this has programs for {most} ranks; for more than {MOST_RANKS_AT_START} it takes a certificate; {again}"
         )),
         None => Err(format!(
-            "{name}: to prove this, {effort} steps are to be followed; for more than {MOST_STEPS_AT_START} it takes a certificate; {again}"
+            "{name}: to prove this, {effort} uses of blocks are to be followed; for more than {MOST_USES_AT_START} it takes a certificate; {again}"
         )),
     }
 }
@@ -196,7 +196,9 @@ mod tests {
         );
         let lack = prove_at_start(Path::new("/nowhere/my.sched"), text.as_bytes()).unwrap_err();
         assert!(
-            lack.contains("to prove this, 4480000 steps are to be followed; for more than 4194304 it takes"),
+            lack.contains(
+                "to prove this, 8960000 uses of blocks are to be followed; for more than 4194304 it takes"
+            ),
             "{lack}"
         );
     }

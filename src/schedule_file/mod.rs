@@ -33,7 +33,7 @@ pub use proof::{Disproof, FaultyLine, Proved};
 pub use writing::{Title, file, file_of, lack};
 
 use crate::algorithms::{Collective, Listed, Root};
-use crate::schedule::{Listing, ParseError, SlotKind, content};
+use crate::schedule::{Buffer, Listing, ParseError, SlotKind, Step, content};
 use crate::selection::Ranges;
 use general::General;
 use head::Head;
@@ -158,7 +158,34 @@ fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misrea
         );
         return Err(Misread::of(listing, message));
     }
+    let is_of_pairs = matches!(collective, Collective::Alltoallv | Collective::Alltoallw);
+    if is_of_pairs && !schedule.clone().unrolled().steps.iter().all(|step| is_direct(step, schedule.rank)) {
+        let collective = collective.name();
+        let message = format!(
+            "this program moves a block by way of a third rank or of another block's place, but in {collective} only its sender and its \
+             receiver know how long it is"
+        );
+        return Err(Misread::of(listing, message));
+    }
     Ok(())
+}
+
+/// Whether a step moves blocks only from where `rank` or its peer sends them to where they are received.
+fn is_direct(step: &Step, rank: usize) -> bool {
+    match *step {
+        Step::Send { peer, ref message, .. } => *message == Buffer::Send.block(peer as usize).into(),
+        Step::Receive { peer, ref message, .. } => *message == Buffer::Recv.block(peer as usize).into(),
+        Step::Copy { source, target } => match (source.buffer, target.buffer) {
+            (Buffer::Send, Buffer::Shared(_)) => true,
+            (Buffer::Send, Buffer::Recv) => {
+                [source, target].iter().all(|run| run.indices() == (rank..rank + 1))
+            }
+            (Buffer::Shared(owner), Buffer::Recv) => target == Buffer::Recv.block(owner as usize),
+            _ => false,
+        },
+        Step::Reduce { .. } => false,
+        Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => true,
+    }
 }
 
 /// Groups the listings by number of ranks. Each group must be complete.

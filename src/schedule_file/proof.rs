@@ -45,11 +45,11 @@ impl ScheduleFile {
         Ok(Proved { problems: self.problems().count(), file: self })
     }
 
-    /// Returns how many steps the proof has to follow.
+    /// Returns how many uses of blocks in steps the proof has to follow.
     pub fn effort(&self) -> usize {
         let of_size = |size| {
-            let steps: usize = self.listed.programs[&size].iter().map(Schedule::length).sum();
-            steps.saturating_mul(self.problems_of(size).count())
+            let uses: usize = self.listed.programs[&size].iter().map(Schedule::uses).sum();
+            uses.saturating_mul(self.problems_of(size).count())
         };
         self.sizes().map(of_size).fold(0, usize::saturating_add)
     }
@@ -137,7 +137,10 @@ impl Proved {
         let has_program = |is_so: fn(&Schedule) -> bool| listed.programs.values().flatten().any(is_so);
         let shares = has_program(|program| program.slots > 0);
         let lends = has_program(|program| program.slot_kind == SlotKind::Lent);
+        // Slots hold elements that are alike on all ranks.
+        let combines_in_slots = shares && collective.reduces();
         let requires = [
+            combines_in_slots.then_some(Requirement::Predefined),
             needs_commutative.then_some(Requirement::Commutative),
             shares.then_some(Requirement::OneNode),
             shares.then_some(Requirement::SharedMemory),

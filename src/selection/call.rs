@@ -14,6 +14,9 @@ pub struct Call {
     pub remote: usize,
     /// Bytes, by the collective's [`Measure`]; 0 if it has none.
     pub bytes: usize,
+    /// Bytes of the longest block; `None` if all blocks are equally long, or not all ranks know their lengths. More than all
+    /// bytes together counts as all of them.
+    pub longest: Option<usize>,
     /// The root, if there is one. `None` on inter-communicators, because each group numbers the root differently.
     pub root: Option<usize>,
     /// Whether the operator commutes; true if there is no operator.
@@ -68,6 +71,7 @@ impl Call {
             size,
             remote: 0,
             bytes,
+            longest: None,
             root: None,
             commutative: true,
             predefined: collective.reduces().then_some(true),
@@ -88,6 +92,14 @@ impl Call {
     /// Returns the number of groups of the communicator, 1 or 2.
     pub fn groups(&self) -> usize {
         if self.remote > 0 { 2 } else { 1 }
+    }
+
+    /// Returns the bytes of the longest block, which may be a fraction if all are equally long. `None` unless blocks may differ and
+    /// all ranks know their lengths.
+    pub fn longest_block(&self) -> Option<f64> {
+        let mean = self.bytes as f64 / self.size as f64;
+        let longest = || self.longest.map_or(mean, |longest| mean.max(longest.min(self.bytes) as f64));
+        (Measure::of(self.collective) == Measure::AllBlocks && self.is_measured()).then(longest)
     }
 
     /// Whether all ranks know the call's bytes.

@@ -205,6 +205,11 @@ impl Condition {
         }
     }
 
+    /// Whether the condition depends on how long the longest block is.
+    pub fn looks_at_longest(&self) -> bool {
+        matches!(self, Condition::When(expression) if expression.names().any(|name| name == Expression::LONGEST))
+    }
+
     /// Whether the condition depends on the placement of ranks on nodes.
     pub fn looks_at_nodes(&self) -> bool {
         self.looks_at(Quantity::Nodes) || self.looks_at(Quantity::RanksPerNode)
@@ -274,15 +279,6 @@ impl fmt::Display for Condition {
 /// decide differently, or the collective has no such thing.
 pub fn objection(key: &str, collective: Collective) -> Option<String> {
     let name = collective.name();
-    let has_in_place = matches!(
-        collective,
-        Collective::Allgather
-            | Collective::Allgatherv
-            | Collective::Allreduce
-            | Collective::Alltoall
-            | Collective::Alltoallv
-            | Collective::Alltoallw
-    );
     match key {
         "contiguous" => {
             Some("ranks may use datatypes of different layouts, and would decide differently".into())
@@ -290,12 +286,15 @@ pub fn objection(key: &str, collective: Collective) -> Option<String> {
         "bytes" if Measure::on_stencils(collective) == Measure::Nothing => {
             Some(format!("there are no bytes of {name} that all ranks know"))
         }
+        Expression::LONGEST if Measure::of(collective) != Measure::AllBlocks => {
+            Some(format!("the blocks of {name} are equally long, or not all ranks know their lengths"))
+        }
         "neighbours" | "dimensions" if Measure::of(collective) == Measure::on_stencils(collective) => {
             Some(format!("{name} has no neighbours that all ranks know"))
         }
         "root" if !collective.is_rooted() => Some(format!("{name} has no root")),
         "commutative" | "predefined" if !collective.reduces() => Some(format!("{name} has no operator")),
-        "in_place" if !has_in_place => Some(format!(
+        "in_place" if !collective.is_in_place_at_all_ranks() => Some(format!(
             "in {name} not all ranks need to pass MPI_IN_PLACE, so they would decide differently"
         )),
         _ => None,

@@ -88,8 +88,10 @@ fn add(found: &mut Vec<Difference>, call: &Call, (bytes, one, other): Differing)
 /// Whether two calls are of the same kind; [`Asked::kinds`] makes the kinds.
 fn is_alike(one: &Call, other: &Call) -> bool {
     let kind = |call: &Call| {
-        let Call { collective, remote, commutative, predefined, in_place, root, goes_by_tcp, .. } = *call;
-        (collective, remote > 0, commutative, predefined, in_place, root, goes_by_tcp)
+        let Call {
+            collective, remote, longest, commutative, predefined, in_place, root, goes_by_tcp, ..
+        } = *call;
+        (collective, remote > 0, longest, commutative, predefined, in_place, root, goes_by_tcp)
     };
     let is_spread_alike = one.nodes == other.nodes || one.ranks_per_node == other.ranks_per_node;
     kind(one) == kind(other) && is_spread_alike
@@ -101,6 +103,8 @@ struct Asked {
     predefined: &'static [bool],
     in_place: &'static [bool],
     tcp: &'static [bool],
+    /// Lengths of the longest block: one block that has all bytes.
+    longest: &'static [usize],
     /// In this and the next two fields: one number for each possible result of the conditions; empty if there are none.
     roots: BTreeSet<usize>,
     nodes: BTreeSet<usize>,
@@ -148,6 +152,7 @@ impl Asked {
             predefined: if asks_for(Property::Predefined) { &[false] } else { &[] },
             in_place: if asks_for(Property::InPlace) { &[true] } else { &[] },
             tcp: if asks_for(Property::Tcp) { &[true] } else { &[] },
+            longest: if conditions().any(Condition::looks_at_longest) { &[usize::MAX] } else { &[] },
             roots: numbers(Quantity::Root, &[0]),
             nodes: numbers(Quantity::Nodes, &[1, 2]),
             ranks_per_node: numbers(Quantity::RanksPerNode, &[1]),
@@ -174,6 +179,7 @@ impl Asked {
             ..call
         });
         vary(&mut calls, self.tcp, |call, goes_by_tcp| Call { goes_by_tcp, ..call });
+        vary(&mut calls, self.longest, |call, longest| Call { longest: Some(longest), ..call });
         vary(&mut calls, &self.neighbourhoods, |call, neighbourhood| Call {
             neighbourhood: Some(neighbourhood),
             ..call

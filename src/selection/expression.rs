@@ -34,17 +34,20 @@ enum Node {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Variable {
     Quantity(Quantity),
+    /// Bytes of the longest block.
+    Longest,
     DeltaExpoMax,
 }
 
 /// The variables of expressions, by name.
-const VARIABLES: [(&str, Variable); 7] = [
+const VARIABLES: [(&str, Variable); 8] = [
     ("ranks", Variable::Quantity(Quantity::Ranks)),
     ("bytes", Variable::Quantity(Quantity::Bytes)),
     ("nodes", Variable::Quantity(Quantity::Nodes)),
     ("ranks_per_node", Variable::Quantity(Quantity::RanksPerNode)),
     ("neighbours", Variable::Quantity(Quantity::Neighbours)),
     ("dimensions", Variable::Quantity(Quantity::Dimensions)),
+    (Expression::LONGEST, Variable::Longest),
     ("delta_expo_max", Variable::DeltaExpoMax),
 ];
 
@@ -84,6 +87,9 @@ enum Operator {
 pub type Misread = (Range<usize>, String);
 
 impl Expression {
+    /// The name of the longest block's bytes.
+    pub const LONGEST: &'static str = "longest";
+
     /// Reads an expression. Fails if its value would be a number.
     pub fn read(text: &str) -> Result<Expression, Misread> {
         if text.len() > MOST_CHARACTERS {
@@ -113,8 +119,14 @@ impl Expression {
     pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
         self.variables().into_iter().map(|(_, variable)| match variable {
             Variable::Quantity(quantity) => quantity,
+            Variable::Longest => Quantity::Bytes,
             Variable::DeltaExpoMax => Quantity::Ranks,
         })
+    }
+
+    /// Returns the names that the expression has for properties of a call.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.variables().into_iter().map(|(name, _)| name)
     }
 
     /// Writes the expression's variables with a call's values; `None` if one is not known.
@@ -140,6 +152,7 @@ impl Variable {
     fn of(self, call: &Call) -> Option<f64> {
         match self {
             Variable::Quantity(quantity) => quantity.of(call).map(|number| number as f64),
+            Variable::Longest => call.longest_block(),
             Variable::DeltaExpoMax => Some(f64::from(delta_expo_max(call.size))),
         }
     }

@@ -127,9 +127,10 @@ pub struct Online {
 }
 
 /// Returns the kind of a call. Calls of a kind are explored together: they may differ in the root, and in
-/// their length by less than a factor of two.
+/// their lengths by less than a factor of two.
 pub fn kind(call: &Call) -> Call {
-    Call { bytes: bytes_from(call.bytes) as usize, root: None, ..*call }
+    let longest = call.longest.map(|bytes| bytes_from(bytes) as usize);
+    Call { bytes: bytes_from(call.bytes) as usize, longest, root: None, ..*call }
 }
 
 /// Returns choices that may be faster than `usual`: those of the default rules for the call, and for shorter

@@ -144,8 +144,7 @@ impl Reader<'_> {
             Ok(expression) => expression,
             Err((part, message)) => return self.fault(&value.part(part), message),
         };
-        let refused = |quantity: Quantity| objection(quantity.name(), self.collective);
-        let objection = expression.quantities().find_map(refused);
+        let objection = expression.names().find_map(|name| objection(name, self.collective));
         match objection {
             Some(objection) => self.fault(&value.place, objection),
             None => Some(expression),

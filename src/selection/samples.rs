@@ -1,6 +1,6 @@
 //! Random rules and calls for tests.
 
-use super::{Call, Choice, Neighbourhood, Rules};
+use super::{Call, Choice, Measure, Neighbourhood, Rules};
 use crate::algorithms::{Collective, Cut};
 use crate::random::Random;
 
@@ -14,7 +14,7 @@ pub const COLLECTIVES: [Collective; 6] = [
     Collective::NeighborAlltoall,
 ];
 
-const CONDITIONS: [&str; 26] = [
+const CONDITIONS: [&str; 27] = [
     "ranks=4..16",
     "ranks=..7",
     "ranks=1,3,9..",
@@ -40,6 +40,7 @@ const CONDITIONS: [&str; 26] = [
     "ranks_per_node=..4",
     "neighbours=8..",
     "dimensions=2",
+    "when=\"longest * ranks > 4 * bytes\"",
     "when=\"delta_expo_max < log2(bytes)/2 - 2.5 or ranks > 12\"",
 ];
 
@@ -100,8 +101,12 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
     let neighbourhood = Neighbourhood { neighbours: 6 + random.below(4), dimensions: 1 + random.below(3) };
     let has_neighbours = collective.cut() == Cut::Edges && random.below(2) > 0;
     let is_rooted = collective.is_rooted() && remote == 0;
+    let is_uneven = Measure::of(collective) == Measure::AllBlocks && random.below(2) > 0;
+    let power = random.below(20);
+    let longest = random.below(2 << power);
     Call {
         remote,
+        longest: is_uneven.then_some(longest),
         root: is_rooted.then(|| random.below(size)),
         commutative: !collective.reduces() || random.below(2) > 0,
         predefined,

@@ -1,4 +1,4 @@
-use super::samples::chosen;
+use super::samples::{chosen, line};
 use super::*;
 use crate::algorithms::Collective::*;
 use crate::algorithms::{Cut, Parameter};
@@ -221,6 +221,26 @@ fn chosen_on_nodes(
         };
         chosen(Rules::built_in(), call)
     })
+}
+
+#[test]
+fn rules_may_ask_for_the_longest_block() {
+    let rules = line(Allgatherv, "when='longest * ranks > 2 * bytes' -> bruck; -> ring");
+    let call = Call::new(Allgatherv, 4, 100);
+    for (longest, expected) in [
+        (None, "ring"),
+        (Some(25), "ring"),
+        (Some(50), "ring"),
+        (Some(51), "bruck"),
+        (Some(100), "bruck"),
+        (Some(usize::MAX), "bruck"),
+    ] {
+        assert_eq!(chosen(&rules, Call { longest, ..call }), expected, "{longest:?}");
+    }
+    let differing = rules.differences(&line(Allgatherv, "-> ring"), 4..=4);
+    assert_eq!(differing.iter().map(|one| one.call.longest).collect::<Vec<_>>(), [Some(usize::MAX)]);
+    let refused = Rules::parse_line("line", Allgather, "when='longest > 4' -> ring").unwrap_err().to_string();
+    assert!(refused.contains("the blocks of allgather are equally long"), "{refused}");
 }
 
 #[test]

@@ -159,7 +159,8 @@ fn result(outcome: &Outcome, rank: usize, block: usize) -> Result<(Run, Value), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::{Algorithm, registered};
+    use crate::algorithms::{Algorithm, REGISTRY, registered};
+    use crate::schedule::Step;
     use crate::verify::problems;
 
     /// All that the verifier and the cost ask of a collective.
@@ -177,6 +178,39 @@ mod tests {
 
     fn forms(collective: Collective) -> impl PartialEq {
         (collective.cut(), collective.is_rooted(), collective.has_in_place(), collective.reduces())
+    }
+
+    /// What a rank does with others, in the order in which each of them notices it.
+    fn meetings(algorithm: &Algorithm, problem: &Problem, rank: usize) -> Vec<(&'static str, u32, usize)> {
+        let steps = algorithm.schedule(problem, rank).unrolled().steps;
+        let meeting = |step| match step {
+            Step::Send { peer, message, .. } => Some(("to", peer, message.blocks())),
+            Step::Receive { peer, message, .. } => Some(("from", peer, message.blocks())),
+            Step::Notify { slot } => Some(("shows", slot, 0)),
+            Step::Await { rank, slot, .. } => Some(("sees", rank, slot as usize)),
+            _ => None,
+        };
+        let mut meetings: Vec<_> = steps.into_iter().filter_map(meeting).collect();
+        meetings.sort_by_key(|&(what, rank, _)| (what, rank));
+        meetings
+    }
+
+    /// So the proofs for calls in place and for others also hold where only some ranks are in place.
+    #[test]
+    fn ranks_may_decide_for_themselves_whether_they_are_in_place() {
+        let decide =
+            |collective: &Collective| collective.has_in_place() && !collective.is_in_place_at_all_ranks();
+        for algorithm in REGISTRY.iter().filter(|algorithm| algorithm.collectives.iter().any(decide)) {
+            for problem in
+                (1..=9).flat_map(|size| problems(algorithm, size)).filter(|problem| problem.in_place)
+            {
+                let apart = Problem { in_place: false, ..problem.clone() };
+                for rank in 0..problem.size {
+                    let [one, other] = [&problem, &apart].map(|problem| meetings(algorithm, problem, rank));
+                    assert_eq!(one, other, "{} {problem:?}, rank {rank}", algorithm.title());
+                }
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::violation::{Fault, Misfit, Violation};
 use crate::algorithms::{Collective, Cut, Problem};
+use crate::engine::SlotBounds;
 use crate::schedule::{Buffer, MOST_TIMES, Message, Post, Run, Schedule, SlotKind, Step};
 use std::iter;
 
@@ -66,7 +67,9 @@ impl Rules<'_> {
             return Err(Fault::Blocks(schedule.blocks, self.blocks));
         }
         let (found, expected) = ((schedule.slots, schedule.slot_kind), (self.slots, self.slot_kind));
+        let most = SlotBounds::slots(self.problem.size);
         match found == expected {
+            true if self.slots > most => Err(Fault::TooManySlots(self.slots, most)),
             true if self.slots > 0 && self.problem.remote > 0 => Err(Fault::SlotsOfTwoGroups),
             true => Ok(()),
             false => Err(Fault::Slots(found, expected)),

@@ -24,6 +24,8 @@ pub enum Fault {
     Blocks(usize, usize),
     /// The number of slots of each rank and their kind: found, expected.
     Slots((usize, SlotKind), (usize, SlotKind)),
+    /// The number of slots of each rank, and the most that the engine has for so many ranks.
+    TooManySlots(usize, usize),
     /// Slots in an inter-communicator, whose two groups share no memory.
     SlotsOfTwoGroups,
     /// Slots in a program whose ranks learn lengths of blocks first.
@@ -145,6 +147,9 @@ impl fmt::Display for Fault {
             Fault::Blocks(found, expected) => write!(formatter, "{found} blocks instead of {expected}"),
             Fault::Slots((found, kind), (expected, expected_kind)) => {
                 write!(formatter, "{} instead of {}", kind.slots(*found), expected_kind.slots(*expected))
+            }
+            Fault::TooManySlots(found, most) => {
+                write!(formatter, "{found} slots, but on so many ranks each has at most {most}")
             }
             Fault::SlotsOfTwoGroups => write!(formatter, "slots between two groups"),
             Fault::SlotsOfUnknownLengths => {

@@ -1,5 +1,6 @@
 /* A user's program whose ranks pretend to be on several nodes. Broadcasts from every root must be right: blocking,
- * non-blocking, and of data with gaps. So must other collectives. The first argument is the number of ranks on a node. */
+ * non-blocking, and of data with gaps. So must other collectives. The first argument is the number of ranks on a node, the second that on the
+ * first node, if it has more. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     ranks_on_node = argc > 1 ? atoi(argv[1]) : 1;
+    ranks_on_first_node = argc > 2 ? atoi(argv[2]) : 0;
     for (int is_blocking = 0; is_blocking < 2; is_blocking++) {
         for (int root = 0; root < size; root++) {
             broadcast(root, 1, is_blocking);

@@ -8,29 +8,33 @@ use std::path::Path;
 /// The program's collectives, each with a forced algorithm.
 type Algorithms = [(&'static str, &'static str); 6];
 
-fn job(program: &Path, ranks: usize, ranks_on_node: usize, algorithms: Algorithms) -> Job {
+fn job(program: &Path, ranks: usize, ranks_on_nodes: [usize; 2], algorithms: Algorithms) -> Job {
     let mut command = mpirun(ranks);
     for (collective, algorithm) in algorithms {
         command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), algorithm]);
     }
     // Segments end within elements.
     command.args(["--mca", "coll_rustcoll_bcast_segment", "1001", "--mca", "coll_rustcoll_verbose", "1"]);
-    run(command.arg(program).arg(ranks_on_node.to_string()))
+    run(command.arg(program).args(ranks_on_nodes.map(|ranks| ranks.to_string())))
 }
 
 fn assert_right(algorithms: Algorithms) {
-    let program = compiled("nodes");
     for (ranks, ranks_on_node, nodes) in [(7, 3, 3), (7, 1, 7), (6, 2, 3), (5, 5, 1)] {
-        let job = job(&program, ranks, ranks_on_node, algorithms);
-        job.assert(job.success, "the program failed");
-        job.assert_contains("0 wrong");
-        let lines: Vec<&str> = job.text.lines().collect();
-        for (collective, algorithm) in algorithms {
-            let ran = format!(" {collective} by {algorithm}, ");
-            let nodes = format!("nodes {nodes}");
-            let is_told = lines.iter().any(|line| line.contains(&ran) && line.ends_with(&nodes));
-            job.assert(is_told, &format!("{collective} by {algorithm} did not know of {nodes}"));
-        }
+        assert_right_on(nodes, (ranks, [ranks_on_node, 0]), algorithms);
+    }
+}
+
+/// Asserts that a job is right on so many nodes. `ranks`: their number, and how many are on a node and on the first node.
+fn assert_right_on(nodes: usize, (ranks, on_nodes): (usize, [usize; 2]), algorithms: Algorithms) {
+    let job = job(&compiled("nodes"), ranks, on_nodes, algorithms);
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+    let lines: Vec<&str> = job.text.lines().collect();
+    for (collective, algorithm) in algorithms {
+        let ran = format!(" {collective} by {algorithm}, ");
+        let nodes = format!("nodes {nodes}");
+        let is_told = lines.iter().any(|line| line.contains(&ran) && line.ends_with(&nodes));
+        job.assert(is_told, &format!("{collective} by {algorithm} did not know of {nodes}"));
     }
 }
 
@@ -92,6 +96,24 @@ fn long_vectors_are_right_through_leaders_that_share_memory_with_their_nodes() {
         ("reduce", "shared_leaders_pipelined"),
         ("reduce_scatter_block", "shared_multi_leaders"),
     ]);
+}
+
+/// One node of 4 ranks and six of 1: the ranks of the full node own slices that no other node has ranks for.
+#[test]
+fn vectors_are_right_where_one_node_has_four_times_as_many_ranks_as_the_others() {
+    let with = |reduce| {
+        [
+            ("allgather", "shared_multi_leaders"),
+            ("allreduce", "shared_multi_leaders"),
+            ("alltoall", "shared_multi_leaders"),
+            ("bcast", "shared_leaders_pipelined"),
+            ("reduce", reduce),
+            ("reduce_scatter_block", "shared_multi_leaders"),
+        ]
+    };
+    for reduce in ["shared_multi_leaders", "shared_multi_leaders_pipelined"] {
+        assert_right_on(7, (10, [1, 4]), with(reduce));
+    }
 }
 
 #[test]

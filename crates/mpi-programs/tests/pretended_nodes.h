@@ -5,12 +5,17 @@
 #include <stdio.h>
 
 static int ranks_on_node;
+/* The ranks on the first host, if it has more than the others. */
+static int ranks_on_first_node;
 /* Whether all hosts have the same name. */
 static int have_one_name;
 
 static int node_of(int rank)
 {
-    return 0 == ranks_on_node ? 0 : rank / ranks_on_node;
+    if (0 == ranks_on_node || rank < ranks_on_first_node) {
+        return 0;
+    }
+    return (rank - ranks_on_first_node) / ranks_on_node + (0 < ranks_on_first_node);
 }
 
 static int own_node(void)

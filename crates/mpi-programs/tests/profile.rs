@@ -220,6 +220,20 @@ fn ranks_with_and_without_a_profile_do_not_wait_for_each_other() {
     job.assert_contains("profile=other.json");
 }
 
+/// When MPI ends, the rank with a profile would wait for the other one.
+#[test]
+fn ranks_with_and_without_a_profile_do_not_wait_for_each_other_in_a_job_without_rustcoll() {
+    let mut command = mpirun(1);
+    command
+        .env("OMPI_MCA_coll", "^none")
+        .args(["env", "OMPI_MCA_coll_rustcoll_profile=alone.json"])
+        .arg(program());
+    command.args([":", "-n", "1"]).arg(program());
+    let job = run(&mut command);
+    job.assert(!job.success, "the job must not run");
+    job.assert_contains("profile=alone.json");
+}
+
 /// While the other job's `MPI_Init` runs, collectives connect the two, and MPI's functions may not be called there.
 #[test]
 fn a_job_that_another_one_starts_writes_its_own_profile() {

@@ -60,14 +60,20 @@ fn right_with(environment: &[(&str, &str)], info: &[&str]) -> Job {
 /// Returns the algorithm of rank 0's allreduces with so many bytes, and who decided. Both must be the same for all of
 /// them.
 fn decided(job: &Job, bytes: usize) -> (&str, &str) {
-    let before = format!(": allreduce of {bytes} bytes by ");
+    decided_on(job, Collective::Allreduce, bytes)
+}
+
+/// The same of any collective.
+fn decided_on(job: &Job, collective: Collective, bytes: usize) -> (&str, &str) {
+    let collective = collective.name();
+    let before = format!(": {collective} of {bytes} bytes by ");
     let lines = job.text.lines().filter(|line| line.contains("rank 0 of"));
     let mut found: Vec<&str> =
         lines.filter_map(|line| line.split_once(&before)).map(|(_, after)| after).collect();
     found.dedup();
     job.assert(
         found.len() == 1,
-        &format!("one decision on allreduces of {bytes} bytes expected, not {found:?}"),
+        &format!("one decision on {collective} of {bytes} bytes expected, not {found:?}"),
     );
     let (algorithm, decider) = found[0].split_once(" (").unwrap();
     (algorithm, decider.trim_end().strip_suffix(')').unwrap())
@@ -430,6 +436,34 @@ fn every_call_knows_whether_messages_between_nodes_go_by_tcp() {
         for bytes in [bytes::FIRST, made::COPY, bytes::NOT_BLOCKING, bytes::NOT_BLOCKING_AFTER_OTHERS] {
             assert_eq!(decided(&job, bytes).0, if goes_by_tcp { "ring" } else { "linear" }, "{given:?}");
         }
+    }
+}
+
+#[test]
+fn a_communicator_s_own_rule_needs_nothing_of_the_job_s_rule() {
+    let job = [
+        (LINE, "-> shared_leaders"),
+        (RANKS_ON_NODE, "2"),
+        ("OMPI_MCA_coll_rustcoll_shared_memory_from", "1"),
+    ];
+    let job = right_with(&job, &["rustcoll_allreduce_rules=-> ring"]);
+    assert_eq!(decided(&job, made::WITH_INFO).0, "ring");
+}
+
+#[test]
+fn rules_may_ask_for_the_longest_block() {
+    let line = "when='longest == bytes' -> circulant; -> ring";
+    let mut command = mpirun(RANKS);
+    command.env("OMPI_MCA_coll_rustcoll_verbose", "60");
+    for collective in ["allgatherv", "reduce_scatter"] {
+        command.env(format!("OMPI_MCA_coll_rustcoll_{collective}_rules"), line);
+    }
+    let job = run(command.arg(compiled("uneven")));
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+    for collective in [Collective::Allgatherv, Collective::ReduceScatter] {
+        assert_eq!(decided_on(&job, collective, 64).0, "ring");
+        assert!(decided_on(&job, collective, 40).0.starts_with("circulant"));
     }
 }
 

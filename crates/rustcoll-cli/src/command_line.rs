@@ -329,6 +329,9 @@ pub struct ExplainOptions {
     /// The bytes that the collective is measured by, see docs/rules.md. Units are B, KiB, MiB and GiB, or K, M and G
     #[arg(long, value_parser = quantity::bytes)]
     pub bytes: Option<usize>,
+    /// The bytes of the longest block, where blocks may differ and all ranks know it; all are equally long unless given
+    #[arg(long, value_parser = quantity::bytes)]
+    pub longest: Option<usize>,
     /// The root's rank; 0 unless given
     #[arg(long)]
     pub root: Option<usize>,

@@ -117,6 +117,11 @@ fn what_is_asked_for_in_a_wrong_way_is_refused_with_a_reason() {
             "--root 3: ranks are numbered from 0 to 2",
         ),
         ("rules explain --collective bcast --ranks 3 --bytes 3 --in-place", "--in-place has no effect"),
+        ("rules explain --collective allgather --ranks 3 --bytes 3 --longest 3", "--longest has no effect"),
+        (
+            "rules explain --collective allgatherv --ranks 3 --bytes 31 --longest 10",
+            "31 bytes in 3 blocks have a longest block of 11 to 31",
+        ),
         (
             "rules explain --collective bcast --ranks 3 --bytes 3 --reproducible",
             "--reproducible has no effect",

@@ -25,8 +25,18 @@ impl Call {
             receive: self.receive_blocks(rank, size, graph),
             arithmetic: self.collective.reduces().then_some(self.arithmetic),
             root: self.root,
-            in_place: self.in_place,
+            in_place: self.is_in_place_at(rank),
         }
+    }
+
+    /// Whether a rank passes `MPI_IN_PLACE`. Where each rank decides for itself, the other one does not do as the rest.
+    fn is_in_place_at(&self, rank: usize) -> bool {
+        self.in_place ^ (self.differs_in_place() && self.other.is_some_and(|other| other.0 == rank))
+    }
+
+    /// Whether not all ranks need to pass `MPI_IN_PLACE` if one does, and no root decides.
+    pub fn differs_in_place(&self) -> bool {
+        matches!(self.collective, Exscan | ReduceScatter | Scan)
     }
 
     fn send_blocks(&self, rank: usize, size: usize, graph: &Graph) -> Vec<Elements<Datatype>> {

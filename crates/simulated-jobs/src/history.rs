@@ -147,7 +147,8 @@ pub struct Call {
     pub arithmetic: Arithmetic,
     /// The seed of lengths and datatypes.
     pub shape: u64,
-    /// A rank of the communicator that describes its data by other datatypes, and their seed.
+    /// A rank of the communicator that describes its data by other datatypes, and their seed. If ranks may differ in that, it alone
+    /// passes `MPI_IN_PLACE`, or alone does not.
     pub other: Option<(usize, u64)>,
 }
 
@@ -345,6 +346,10 @@ impl Call {
         }
         if *in_place {
             words += ", in place";
+        }
+        if let Some((rank, _)) = self.other.filter(|_| self.differs_in_place()) {
+            let in_job = history.communicators[*communicator].members[rank];
+            words += &format!(", other than the rest in place or not at rank {in_job}");
         }
         if let Some((rank, _)) = self.other.filter(|_| !collective.reduces()) {
             let in_job = history.communicators[*communicator].members[rank];

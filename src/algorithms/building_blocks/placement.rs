@@ -109,10 +109,12 @@ impl Placement {
         *self.nodes.populations().start()
     }
 
-    /// Returns the number of slices of a vector, which the ranks of each node own in turn. It is the number
-    /// of ranks on the fullest node, but at most four for each rank of the emptiest node.
+    /// Returns the number of slices of a vector, which the ranks of each node own in turn. It is the number of ranks on the
+    /// fullest node, but at most four for each rank of the emptiest node. There are at most two for each rank of a node on
+    /// average: if a slice has a block for each node, two blocks for each rank.
     pub fn slices(&self) -> usize {
-        self.most_members().min(4 * self.fewest_members())
+        let most_on_average = 2 * self.size() / self.nodes();
+        self.most_members().min(4 * self.fewest_members()).min(most_on_average)
     }
 
     /// Returns the number of ranks on each node if all nodes have equally many.

@@ -7,7 +7,6 @@
 use super::circulant_pipelined::reduce_to_first;
 use super::shared_multi_leaders::{self, through_owners};
 use crate::algorithms::building_blocks::placement::Placement;
-use crate::algorithms::building_blocks::shared_node::segments;
 use crate::algorithms::{Algorithm, Body, Parameter, Problem};
 use crate::schedule::Schedule;
 
@@ -24,7 +23,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let of_slice = segments(problem).div_ceil(Placement::of(problem).slices());
+    let slices = Placement::of(problem).slices();
+    // Each segment needs a slot, of which there are two for each rank.
+    let of_slice = problem.segments.div_ceil(slices).min(2 * problem.size / slices);
     through_owners(problem, rank, |node, nodes, combined| reduce_to_first(node, nodes, of_slice, combined))
 }
 

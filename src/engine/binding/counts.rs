@@ -79,6 +79,14 @@ impl Counts {
         }
     }
 
+    /// Returns the bytes of data in the longest block, if blocks have a count each.
+    pub fn longest_block(&self) -> Option<usize> {
+        match self {
+            Counts::One { .. } => None,
+            Counts::Each { .. } | Counts::Typed { .. } => self.block_bytes().into_iter().max(),
+        }
+    }
+
     /// Returns the bytes of data in each block, or in the vector.
     fn block_bytes(&self) -> Vec<usize> {
         match self {

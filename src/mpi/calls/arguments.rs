@@ -320,6 +320,14 @@ impl Arguments {
         }
     }
 
+    /// Returns the most elements of input that a rank copies before the call, by what all ranks know: any rank may be in place.
+    pub fn most_copied_input(&self, size: usize) -> usize {
+        match self.collective {
+            Collective::ReduceScatter => self.input_elements(size),
+            _ => self.copied_input(size),
+        }
+    }
+
     /// Returns the elements of the whole input of a reduce-scatter.
     fn input_elements(&self, size: usize) -> usize {
         match &self.send.counts {
@@ -346,16 +354,23 @@ impl Arguments {
     /// Returns the bytes by which rules measure the call: of the vector, of a block, or of all blocks together where
     /// their counts differ. 0 if the call has no measure.
     pub fn measured_bytes(&self) -> usize {
-        let known = |first: &Side, second: &Side| {
-            if first.is_none() { second.counts.bytes() } else { first.counts.bytes() }
-        };
-        match self.collective {
-            _ if !self.is_measured() => 0,
+        if self.is_measured() { self.measured_counts().bytes() } else { 0 }
+    }
+
+    /// Returns the bytes of the longest block, if all ranks know the lengths of blocks that may differ.
+    pub fn longest_block(&self) -> Option<usize> {
+        if self.is_measured() { self.measured_counts().longest_block() } else { None }
+    }
+
+    /// The counts of the buffer that has all data, where the rank has it.
+    fn measured_counts(&self) -> &Counts {
+        let (first, second) = match self.collective {
             Collective::ReduceScatter | Collective::ReduceScatterBlock | Collective::Scatter => {
-                known(&self.send, &self.recv)
+                (&self.send, &self.recv)
             }
-            _ => known(&self.recv, &self.send),
-        }
+            _ => (&self.recv, &self.send),
+        };
+        if first.is_none() { &second.counts } else { &first.counts }
     }
 
     /// Returns the bytes of data: the measure, or without one what this rank sends, or receives if it sends none.

@@ -233,10 +233,11 @@ fn described(arguments: &Arguments, values: Values, group: Group, stencil: Optio
             Some(_) if has_equal_blocks => arguments.recv.counts.bytes(),
             _ => arguments.measured_bytes(),
         },
+        longest: arguments.longest_block(),
         root: (collective.is_rooted() && group.remote == 0).then_some(arguments.root),
         commutative: arguments.operator.commutative != 0,
-        // Only the root of a rooted call knows this, and a choice must not depend on what one rank knows.
-        in_place: arguments.in_place && !collective.is_rooted(),
+        // A choice must not depend on what one rank knows.
+        in_place: arguments.in_place && collective.is_in_place_at_all_ranks(),
         reproducible: values.reproducible() && collective.reduces(),
         predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
         // `Schedules::located` fills in the ranks' nodes and what they share.
@@ -263,7 +264,7 @@ fn largest_of(selected: &Selected, arguments: &Arguments, geometry: Option<Geome
     let bounds = geometry.filter(|_| schedule.slots > 0).map(|geometry| geometry.bounds(stripe));
     let slots = bounds.as_ref().map(|bounds| (extent, bounds));
     let needed = largest_need(algorithm, collective, problem, (&send.counts, &recv.counts), slots)?;
-    Some(needed + arguments.copied_input(problem.size) * send.datatype().size)
+    Some(needed + arguments.most_copied_input(problem.size) * send.datatype().size)
 }
 
 /// Plans what was chosen. Returns `None` if a block is longer than the arguments say that blocks are.
@@ -330,7 +331,10 @@ fn planned(
 /// Whether data that a call cuts into stripes are packed before it and unpacked after it. Only Open MPI's internal
 /// functions can begin within an element. With MPI's functions, every stripe would pack its whole element.
 fn is_packed_whole(arguments: &Arguments) -> bool {
-    let is_long = |side: &Side| side.datatype().contiguous == 0 && side.datatype().size > LONG_ELEMENT;
+    let is_long = |side: &Side| {
+        let datatype = side.datatype();
+        datatype.contiguous == 0 && datatype.size > LONG_ELEMENT && side.counts.bytes() > 0
+    };
     is_preloaded() && (is_long(&arguments.send) || is_long(&arguments.recv))
 }
 

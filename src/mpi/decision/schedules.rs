@@ -347,10 +347,10 @@ impl Schedules {
         do_rules(own) || parameter.map_or_else(|| do_rules(job), does)
     }
 
-    /// Returns the matching rule of the communicator, and that of the job.
-    fn ruled(&mut self, call: &Call) -> [Option<*const Rule>; 2] {
+    /// Returns the rule that decides: the matching one of the communicator, or else that of the job.
+    fn ruled(&mut self, call: &Call) -> Option<*const Rule> {
         let Tables { own, job } = self.tables(call);
-        [own, job].map(|table| table.rule(call).map(ptr::from_ref))
+        own.rule(call).or_else(|| job.rule(call)).map(ptr::from_ref)
     }
 
     /// Whether the ranks may share memory for a call, if they can have any. Ranks on several nodes must exchange their

@@ -87,7 +87,8 @@ pub fn remove(file: &Path) {
 
 /// Replaces a file as a whole: a reader finds the old content or the new one.
 pub fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
-    let begun = beside(file, ".begun");
+    // Another job may replace the same file at the same time.
+    let begun = beside(file, &format!(".begun-{}", std::process::id()));
     let written = fs::write(&begun, content).and_then(|()| fs::rename(&begun, file));
     if written.is_err() {
         let _ = fs::remove_file(&begun);

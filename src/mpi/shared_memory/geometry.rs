@@ -123,14 +123,17 @@ pub fn ended(kind: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::{Algorithm, Problem, REGISTRY};
+    use crate::algorithms::{Algorithm, Nodes, Problem, REGISTRY};
 
-    /// Ranks on one node, and on nodes of two.
+    /// Ranks on one node, on nodes of two, and one node with more ranks than each of the others, which are as full as each other.
     fn problems(size: usize) -> impl Iterator<Item = Problem> {
-        let problem = move |nodes, segments| Problem { nodes, segments, ..Problem::new(size) };
-        [1, 5, 1000].into_iter().flat_map(move |segments| {
-            let pairs = (0..size as u32).map(|rank| rank / 2).collect();
-            [problem(vec![0; size].into(), segments), problem(pairs, segments)]
+        let nodes = move |first: usize, others: usize| -> Nodes {
+            (0..size).map(|rank| rank.saturating_sub(first).div_ceil(others) as u32).collect()
+        };
+        let uneven = (1..=size).flat_map(move |first| [1, 2, 3, 4, 8].map(|others| nodes(first, others)));
+        let pairs = (0..size as u32).map(|rank| rank / 2).collect();
+        [pairs].into_iter().chain(uneven).flat_map(move |nodes| {
+            [1, 5, 1000].map(|segments| Problem { nodes: nodes.clone(), segments, ..Problem::new(size) })
         })
     }
 

@@ -15,6 +15,9 @@ use super::super::Misread;
 use super::fault;
 use crate::schedule::Line;
 
+/// The most bytes of the rest of a line that begins with an expression. They bound the depth of its tree.
+const MOST_BYTES: usize = 1000;
+
 /// The deepest nesting of expressions.
 const MOST_NESTED: usize = 64;
 
@@ -38,6 +41,9 @@ pub const WORDS: [&str; 24] = [
 impl Expression {
     /// Reads an expression from a line, as far as it goes.
     pub fn read(line: &mut Line) -> Result<Expression, Misread> {
+        if line.rest.len() > MOST_BYTES {
+            return Err(fault(line, format!("from here on the line is longer than {MOST_BYTES} bytes")));
+        }
         level(line, 0, 0)
     }
 

@@ -179,6 +179,8 @@ fn faults_have_their_place() {
     }
     let deep = format!("let next = {}1{}", "(".repeat(100), ")".repeat(100));
     assert!(with("let next = (rank + 1) % size", &deep).contains("nested in more than 64"));
+    let long = format!("let next = 1{}", " + 1".repeat(300));
+    assert!(with("let next = (rank + 1) % size", &long).contains("longer than 1000 bytes"));
     let nested = "if 1\n".repeat(100) + &"end\n".repeat(100);
     assert!(with("let next", &format!("{nested}let next")).contains("in more than 64 loops"));
 }

@@ -29,6 +29,9 @@ pub fn write(rules: &Rules) -> String {
 }
 
 impl Settled {
+    /// How each rule begins in a file of rules that were learnt.
+    pub const COMMENT: &str = "# learnt online";
+
     /// Writes the result of online tuning for a kind of calls as a rule.
     pub fn rule(&self, kind: &Call) -> String {
         let Settled { choice, ratio, tried, .. } = *self;
@@ -41,7 +44,8 @@ impl Settled {
         line(
             &mut text,
             format_args!(
-                "\n# learnt online: {ratio:.2} of the time of what was chosen before; {tried} calls were tried"
+                "\n{}: {ratio:.2} of the time of what was chosen before; {tried} calls were tried",
+                Settled::COMMENT
             ),
         );
         line(&mut text, format_args!("[[{}]]", kind.collective.name()));

@@ -17,15 +17,15 @@ use std::path::Path;
 
 const INTRODUCTION: &str = "# Performance
 
-Written by `rustcoll performance`; do not edit. How long does rustcoll take, where the best of Open MPI's own components takes 1? Below 1
-rustcoll is faster.
+For readers who compare rustcoll with other MPIs. Each number is the time of rustcoll divided by the time of the fastest component of Open MPI.
+Below 1, rustcoll is faster. `rustcoll performance` writes this page; do not edit it.
 ";
 
 const OVERVIEW: &str = "
-The upper number of a cell is the geometric mean of what was measured, the lower one the worst: one number of bytes on one number of ranks. A
-number over 1.1 is bold. Counts are equal, linear and sparse, and neighbours are those of stencils and of a random graph
-([tuning.md](tuning.md#to-compare)). If there are columns of two groups, they have all three forms. Columns of overlap say how much of a call computing
-hides: the mean, in brackets that of the best of the others, and below it the least.
+The upper number of a cell is the geometric mean of all measurements. The lower one is the worst measurement: one number of bytes on one number of
+ranks. A number over 1.1 is bold. Block lengths and neighbours are those of [the shapes](tuning.md#to-compare). Columns of *two groups* are of
+inter-communicators, in all three forms. Columns of *overlap* say which part of a call is hidden behind computing: the mean, in parentheses the
+mean of the best other component, and below them the worst.
 ";
 
 const METHOD: &str = "

@@ -49,6 +49,7 @@ fn kind(call: &Call) -> String {
     add(!call.commutative, "commutative=false");
     add(call.in_place, "in_place=true");
     add(call.goes_by_tcp, "tcp=true");
+    add(call.longest.is_some(), "when=\"longest == bytes\"");
     for (key, value) in [("root", call.root), ("nodes", call.nodes), ("ranks_per_node", call.ranks_per_node)]
     {
         add(value.is_some(), &format!("{key}={}", value.unwrap_or_default()));

@@ -56,9 +56,18 @@ fn call(options: &ExplainOptions) -> Result<Call, Failure> {
         }
     }
     refuse_what_has_no_effect(options)?;
+    if let (Some(bytes), Some(longest)) = (options.bytes, options.longest)
+        && !(bytes.div_ceil(size)..=bytes).contains(&longest)
+    {
+        let least = bytes.div_ceil(size);
+        return Err(usage(format!(
+            "--longest {longest}: {bytes} bytes in {size} blocks have a longest block of {least} to {bytes}"
+        )));
+    }
     let known = Call::new(collective, size, options.bytes.unwrap_or(0));
     let call = Call {
         remote,
+        longest: options.longest,
         root: match options.root {
             Some(root) => Some(below(root, size, "root")?),
             None => (collective.is_rooted() && remote == 0).then_some(0),
@@ -97,6 +106,7 @@ fn refuse_what_has_no_effect(options: &ExplainOptions) -> Result<(), Failure> {
     let one_group = options.remote.is_none();
     let is_asked = |requirement| collective.algorithms().any(|one| one.requires.contains(&requirement));
     for (option, is_given, has_effect) in [
+        ("longest", options.longest.is_some(), Measure::of(collective) == Measure::AllBlocks && one_group),
         ("root", options.root.is_some(), may_ask_for("root") && one_group),
         ("in-place", options.in_place, may_ask_for("in_place") && one_group),
         ("tcp", options.tcp, one_group),

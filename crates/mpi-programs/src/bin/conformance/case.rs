@@ -158,11 +158,18 @@ impl Case {
             receive: self.receive_blocks(rank)?,
             arithmetic: self.collective.reduces().then_some(self.arithmetic),
             root: self.root,
-            in_place: self.in_place,
+            in_place: self.in_place && (self.is_in_place_at_all_ranks() || rank.is_multiple_of(2)),
         };
         let call = Call::new(communicator, &arguments, seed)?;
         // If only the library knows the device, MPI cannot pack from its memory.
         Ok(if device::is_there() { call.move_to_device(rank, !device::is_known_to_mpi()) } else { call })
+    }
+
+    /// Whether all ranks are in place in such a call, if one is. Where each rank decides for itself, every second one is if the
+    /// count is odd.
+    fn is_in_place_at_all_ranks(&self) -> bool {
+        let decides_for_itself = matches!(self.collective, Exscan | ReduceScatter | Scan);
+        !decides_for_itself || self.count.is_multiple_of(2)
     }
 
     fn send_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
@@ -260,7 +267,11 @@ impl fmt::Display for Case {
             write!(formatter, ", {}", self.arithmetic)?;
         }
         if self.in_place {
-            formatter.write_str(", in place")?;
+            formatter.write_str(if self.is_in_place_at_all_ranks() {
+                ", in place"
+            } else {
+                ", in place at even ranks"
+            })?;
         }
         match self.form {
             Form::Blocking => Ok(()),
