@@ -75,14 +75,14 @@ pub struct Form {
 }
 
 /// What ranks must do before a call can be decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// Exchange their nodes.
     Nodes,
     /// Find out whether they can share memory.
     SharedMemory,
     /// Exchange the times of those calls of this kind that tried algorithms.
-    Times(Call),
+    Times(Box<Call>),
 }
 
 /// Whether the ranks of each node share memory.
@@ -277,7 +277,7 @@ impl Schedules {
             choice.algorithm().is_some_and(|algorithm| call.is_served_by(algorithm).is_ok())
         };
         match self.online.turn(&kind, usual, || online::others(call, usual)) {
-            NextCall::Gather => Err(Missing::Times(kind)),
+            NextCall::Gather => Err(Missing::Times(Box::new(kind))),
             NextCall::Usual => Ok((usual, Lasting::Always)),
             NextCall::Serve(choice, counter) => {
                 Ok((choice.filter(serves).unwrap_or(usual), Lasting::While(counter)))
