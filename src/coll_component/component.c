@@ -247,7 +247,7 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicat
     rustcoll_tell_faults(communicator);
     *priority = priority_on(preference_of(communicator));
     if (has_profile || 0 <= *priority) {
-        /* With a profile, ranks send each other theirs when MPI ends, whoever serves their collectives. */
+        /* When MPI ends, a rank with a profile waits for the profiles of the other ranks. So all ranks must have one. */
         rustcoll_agree(communicator);
     }
     if (0 > *priority) {

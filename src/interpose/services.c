@@ -25,38 +25,44 @@ int rustcoll_raise(MPI_Comm communicator, int error)
 int rustcoll_has_large_counts(void) { return NULL != PMPI_Type_get_envelope_c; }
 #endif
 
+/* How a datatype was made, and how many arguments of each kind its constructor had. */
+typedef struct envelope {
+    int combiner, integers, large_counts;
+} envelope;
+
 /* Of a datatype made with large counts, MPI tells the envelope and the contents only by the functions with large counts. */
 
-static int combiner_of(MPI_Datatype datatype)
+static envelope envelope_of(MPI_Datatype datatype)
 {
-    int combiner = MPI_UNDEFINED;
+    envelope found = {.combiner = MPI_UNDEFINED};
 #if MPI_VERSION >= 4
     if (rustcoll_has_large_counts()) {
-        MPI_Count integers, addresses, counts, datatypes;
-        PMPI_Type_get_envelope_c(datatype, &integers, &addresses, &counts, &datatypes, &combiner);
-        return combiner;
+        MPI_Count integers = 0, addresses, counts = 0, datatypes;
+        PMPI_Type_get_envelope_c(datatype, &integers, &addresses, &counts, &datatypes, &found.combiner);
+        found.integers = (int) integers;
+        found.large_counts = (int) counts;
+        return found;
     }
 #endif
-    int integers, addresses, datatypes;
-    PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-    return combiner;
+    int addresses, datatypes;
+    PMPI_Type_get_envelope(datatype, &found.integers, &addresses, &datatypes, &found.combiner);
+    return found;
 }
 
 /* Returns the datatype that another one repeats or copies, or MPI_DATATYPE_NULL. */
-static MPI_Datatype part_of(MPI_Datatype datatype, int combiner)
+static MPI_Datatype part_of(MPI_Datatype datatype, envelope made)
 {
     MPI_Datatype part = MPI_DATATYPE_NULL;
     MPI_Aint none;
     int count;
 #if MPI_VERSION >= 4
     if (rustcoll_has_large_counts()) {
-        MPI_Count integers, addresses, counts, datatypes, large;
-        PMPI_Type_get_envelope_c(datatype, &integers, &addresses, &counts, &datatypes, &combiner);
-        PMPI_Type_get_contents_c(datatype, integers, addresses, counts, datatypes, &count, &none, &large, &part);
+        MPI_Count large;
+        PMPI_Type_get_contents_c(datatype, made.integers, 0, made.large_counts, 1, &count, &none, &large, &part);
         return part;
     }
 #endif
-    PMPI_Type_get_contents(datatype, MPI_COMBINER_CONTIGUOUS == combiner, 0, 1, &count, &none, &part);
+    PMPI_Type_get_contents(datatype, made.integers, 0, 1, &count, &none, &part);
     return part;
 }
 
@@ -66,32 +72,32 @@ static int has_no_gaps(const rustcoll_datatype *description)
 }
 
 /* Whether the elements that a datatype repeats or copies lie in memory without gaps, in the order in which they are sent. */
-static int is_part_contiguous(MPI_Datatype datatype, int combiner)
+static int is_part_contiguous(MPI_Datatype datatype, envelope made)
 {
-    MPI_Datatype part = part_of(datatype, combiner);
+    MPI_Datatype part = part_of(datatype, made);
     if (MPI_DATATYPE_NULL == part) {
         return 0;
     }
     rustcoll_datatype described;
     rustcoll_shim_describe(RUSTCOLL_OPAQUE(part), &described);
-    if (MPI_COMBINER_NAMED != combiner_of(part)) {
+    if (MPI_COMBINER_NAMED != envelope_of(part).combiner) {
         PMPI_Type_free(&part);
     }
     return described.contiguous;
 }
 
 /* Whether a datatype's own elements lie so. True only of datatypes that MPI has, and of copies and repetitions of these. */
-static int is_contiguous(MPI_Datatype datatype, int combiner, const rustcoll_datatype *description)
+static int is_contiguous(MPI_Datatype datatype, envelope made, const rustcoll_datatype *description)
 {
     if (!has_no_gaps(description)) {
         return 0;
     }
-    switch (combiner) {
+    switch (made.combiner) {
     case MPI_COMBINER_NAMED:
         return 1;
     case MPI_COMBINER_CONTIGUOUS:
     case MPI_COMBINER_DUP:
-        return is_part_contiguous(datatype, combiner);
+        return is_part_contiguous(datatype, made);
     default:
         return 0;
     }
@@ -108,14 +114,14 @@ static int describe(MPI_Datatype datatype, rustcoll_datatype *description)
         || MPI_SUCCESS != PMPI_Type_get_true_extent(datatype, &true_lower, &true_extent)) {
         return 0;
     }
-    const int combiner = combiner_of(datatype);
+    const envelope made = envelope_of(datatype);
     description->handle = RUSTCOLL_OPAQUE(datatype);
     description->size = (size_t) size;
     description->extent = 0 == size ? 0 : extent;
     description->true_lb = 0 == size ? 0 : true_lower;
     description->true_extent = 0 == size ? 0 : (size_t) true_extent;
-    description->contiguous = is_contiguous(datatype, combiner, description);
-    return MPI_COMBINER_NAMED == combiner;
+    description->contiguous = is_contiguous(datatype, made, description);
+    return MPI_COMBINER_NAMED == made.combiner;
 }
 
 /* Only MPI's own datatypes are remembered. Others may be freed, and their handles mean something else then. */

@@ -148,7 +148,10 @@ impl Execution<'_> {
             Step::Send { post, message, .. } => {
                 *posted += 1;
                 travelling[*post as usize] = memory.begin_send(message)?;
-                news[*post as usize] = clock.clone();
+                // Elsewhere a message without data is left out, so messages order no accesses to slots.
+                if self.collective == Collective::Barrier {
+                    news[*post as usize] = clock.clone();
+                }
                 Ok(())
             }
             Step::Receive { post, message, .. } => {
@@ -182,10 +185,7 @@ impl Execution<'_> {
                 let news = self.processes[peer].news[partner as usize].take();
                 let receiver = &mut self.processes[rank];
                 receiver.memory.end_receive(message, values);
-                // A message without data is left out, so it orders no accesses to slots.
-                if self.collective == Collective::Barrier {
-                    receiver.clock.iter_mut().zip(&news).for_each(|(clock, news)| clock.join(news));
-                }
+                receiver.clock.iter_mut().zip(&news).for_each(|(clock, news)| clock.join(news));
             }
             _ => unreachable!("not a post"),
         }

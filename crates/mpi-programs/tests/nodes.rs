@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Job, compiled, mpirun, run};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The program's collectives, each with a forced algorithm.
 type Algorithms = [(&'static str, &'static str); 6];
@@ -26,7 +27,8 @@ fn assert_right(algorithms: Algorithms) {
 
 /// Asserts that a job is right on so many nodes. `ranks`: their number, and how many are on a node and on the first node.
 fn assert_right_on(nodes: usize, (ranks, on_nodes): (usize, [usize; 2]), algorithms: Algorithms) {
-    let job = job(&compiled("nodes"), ranks, on_nodes, algorithms);
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let job = job(PROGRAM.get_or_init(|| compiled("nodes")), ranks, on_nodes, algorithms);
     job.assert(job.success, "the program failed");
     job.assert_contains("0 wrong");
     let lines: Vec<&str> = job.text.lines().collect();

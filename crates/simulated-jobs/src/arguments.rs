@@ -36,7 +36,8 @@ impl Call {
 
     /// Whether not all ranks need to pass `MPI_IN_PLACE` if one does, and no root decides.
     pub fn differs_in_place(&self) -> bool {
-        matches!(self.collective, Exscan | ReduceScatter | Scan)
+        let collective = self.collective;
+        collective.reduces() && !collective.is_rooted() && !collective.is_in_place_at_all_ranks()
     }
 
     fn send_blocks(&self, rank: usize, size: usize, graph: &Graph) -> Vec<Elements<Datatype>> {

@@ -168,7 +168,7 @@ impl Case {
     /// Whether all ranks are in place in such a call, if one is. Where each rank decides for itself, every second one is if the
     /// count is odd.
     fn is_in_place_at_all_ranks(&self) -> bool {
-        let decides_for_itself = matches!(self.collective, Exscan | ReduceScatter | Scan);
+        let decides_for_itself = !self.collective.is_rooted() && !self.collective.is_in_place_at_all_ranks();
         !decides_for_itself || self.count.is_multiple_of(2)
     }
 
