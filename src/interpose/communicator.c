@@ -27,7 +27,7 @@ static void delete_state(rustcoll_state *state)
         rustcoll_communicator_free(state->rust);
     }
     if (MPI_REQUEST_NULL != state->duplication) {
-        PMPI_Wait(&state->duplication, MPI_STATUS_IGNORE);
+        rustcoll_wait_for(&state->duplication, MPI_STATUS_IGNORE);
     }
     if (MPI_COMM_NULL != state->own) {
         PMPI_Comm_free(&state->own);
@@ -261,14 +261,6 @@ static void set_up_groups(rustcoll_state *state)
     PMPI_Comm_free(&both);
 }
 
-void rustcoll_wait_until_it_can_send(rustcoll_state *state)
-{
-    if (MPI_REQUEST_NULL != state->duplication) {
-        rustcoll_wait_for(&state->duplication, MPI_STATUS_IGNORE);
-    }
-    PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
-}
-
 /* Has the ranks compare what must be equal, once all are in a blocking call. */
 static void set_up(rustcoll_state *state)
 {
@@ -276,16 +268,22 @@ static void set_up(rustcoll_state *state)
     compare_holdings(state, state->own);
 }
 
+/* One thread tests the duplication at a time, as MPI demands of requests; to others it is not complete meanwhile. */
 int rustcoll_can_send(rustcoll_state *state)
 {
-    int is_complete = 1;
-    if (MPI_REQUEST_NULL != state->duplication) {
-        PMPI_Test(&state->duplication, &is_complete, MPI_STATUS_IGNORE);
-        if (is_complete) {
-            PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
-        }
+    int is_complete = 0;
+    if (state->can_send || atomic_flag_test_and_set(&state->is_tested)) {
+        return state->can_send;
     }
-    return is_complete;
+    if (!state->can_send) {
+        PMPI_Test(&state->duplication, &is_complete, MPI_STATUS_IGNORE);
+    }
+    if (is_complete) {
+        PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
+        state->can_send = 1;
+    }
+    atomic_flag_clear(&state->is_tested);
+    return state->can_send;
 }
 
 static rustcoll_below served_by_mpi(void)
@@ -347,7 +345,7 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
     }
     pthread_once(&once, make_keyval);
     *state = (rustcoll_state) {.own = MPI_COMM_NULL, .local = MPI_COMM_NULL, .communicator = communicator,
-                               .duplication = MPI_REQUEST_NULL, .users = 1};
+                               .duplication = MPI_REQUEST_NULL, .is_tested = ATOMIC_FLAG_INIT, .users = 1};
     state->group.is_inter = is_inter;
     PMPI_Comm_rank(communicator, &state->group.rank);
     PMPI_Comm_size(communicator, &state->group.size);
@@ -405,16 +403,12 @@ static rustcoll_state *known_state(MPI_Comm communicator)
 
 rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking)
 {
-    int is_initialized = 0;
     if (MPI_COMM_NULL == communicator) {
         return NULL;
     }
     rustcoll_state *state = known_state(communicator);
-    if (NULL == state) {
-        PMPI_Initialized(&is_initialized);
-        if (!is_initialized || !rustcoll_begin()) {
-            return NULL;
-        }
+    if (NULL == state && !rustcoll_is_active()) {
+        return NULL;
     }
     if (!is_blocking && !rustcoll_serves_nonblocking()) {
         return NULL;

@@ -6,7 +6,7 @@
 static int made(MPI_Comm *communicator, int error)
 {
     int is_inter = 0;
-    if (MPI_SUCCESS == error && MPI_COMM_NULL != *communicator && rustcoll_begin() && rustcoll_serves_nonblocking()) {
+    if (MPI_SUCCESS == error && MPI_COMM_NULL != *communicator && rustcoll_is_active() && rustcoll_serves_nonblocking()) {
         PMPI_Comm_test_inter(*communicator, &is_inter);
     }
     if (is_inter) {

@@ -26,6 +26,8 @@ typedef struct rustcoll_state {
     rustcoll_group group;
     void *rust;
     MPI_Request duplication; /* null, once `own` is complete */
+    atomic_flag is_tested;   /* whether a thread tests `duplication` */
+    atomic_int can_send;     /* whether `own` is complete */
     int is_set_up;           /* whether the ranks have compared what must be equal */
     int spread;              /* RUSTCOLL_ON_…, or 0 if unknown */
     unsigned operations[2];  /* how many were prepared: non-blocking ones, and persistent ones */
@@ -67,8 +69,10 @@ int rustcoll_has_large_counts(void);
 
 /* ---- the process ---- */
 
-/* Reads the user's settings, once; returns whether any calls are served. */
+/* Reads the user's settings, once; returns whether any calls are served. MPI_Init must have ended. */
 int rustcoll_begin(void);
+/* As rustcoll_begin, but no before MPI_Init has ended: a program may use sessions of MPI before it, or never call it. */
+int rustcoll_is_active(void);
 /* Whether nothing may be left to MPI's own collectives. */
 int rustcoll_is_alone(void);
 /* Whether collectives with requests are served. */
@@ -110,8 +114,10 @@ int rustcoll_copy_bytes(void *target, const void *source, size_t bytes);
 /* Makes the request of a non-blocking or persistent collective, and starts it unless it is persistent. Returns an
  * error, or RUSTCOLL_BELOW; there is no request then. */
 int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int is_persistent, MPI_Request *request);
-/* How many operations are in flight. While there are any, MPI's blocking calls must advance them. */
+/* How many operations are in flight. */
 extern atomic_int rustcoll_under_way;
+/* Whether MPI's blocking calls must advance operations: some are in flight, or another thread may start some meanwhile. */
+int rustcoll_waits_in_steps(void);
 /* Advances the operations that are in flight. */
 void rustcoll_go_on(void);
 /* Waits for a request of MPI's own, and advances the operations meanwhile. */

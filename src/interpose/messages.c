@@ -111,7 +111,7 @@ int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int 
 int rustcoll_shim_send_and_wait(const void *buffer, size_t count, const void *datatype, int peer, int tag,
                                 const void *communicator)
 {
-    if (count <= INT_MAX && 0 == rustcoll_under_way) {
+    if (count <= INT_MAX && !rustcoll_waits_in_steps()) {
         return rustcoll_neutral(PMPI_Send(buffer, (int) count, as_it_travels(datatype), peer, tag,
                                           *(const MPI_Comm *) communicator));
     }
@@ -125,7 +125,7 @@ int rustcoll_shim_receive_and_wait(void *buffer, size_t count, const void *datat
 {
     rustcoll_datatype described;
     rustcoll_shim_describe(datatype, &described);
-    if (count <= INT_MAX && described.contiguous && 0 == rustcoll_under_way) {
+    if (count <= INT_MAX && described.contiguous && !rustcoll_waits_in_steps()) {
         return rustcoll_neutral(PMPI_Recv(buffer, (int) count, as_it_travels(datatype), peer, tag,
                                           *(const MPI_Comm *) communicator, MPI_STATUS_IGNORE));
     }

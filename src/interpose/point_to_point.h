@@ -1,10 +1,10 @@
-/* Blocking messages, for counts of one width: COUNT is their type, FORM(name) the function of that width. While
- * operations of this library are in flight, these calls wait in small steps, because other processes may wait for the
+/* Blocking messages, for counts of one width: COUNT is their type, FORM(name) the function of that width. Where
+ * operations of this library may be in flight, these calls wait in small steps, because other processes may wait for the
  * operations. No include guard: included once for each width. */
 
 int FORM(MPI_Mrecv)(void *buffer, COUNT count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    if (0 == rustcoll_under_way) {
+    if (!rustcoll_waits_in_steps()) {
         return FORM(PMPI_Mrecv)(buffer, count, datatype, message, status);
     }
     MPI_Request request;
@@ -15,7 +15,7 @@ int FORM(MPI_Mrecv)(void *buffer, COUNT count, MPI_Datatype datatype, MPI_Messag
 int FORM(MPI_Recv)(void *buffer, COUNT count, MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,
                    MPI_Status *status)
 {
-    if (0 == rustcoll_under_way) {
+    if (!rustcoll_waits_in_steps()) {
         return FORM(PMPI_Recv)(buffer, count, datatype, source, tag, communicator, status);
     }
     MPI_Request request;
@@ -27,7 +27,7 @@ int FORM(MPI_Recv)(void *buffer, COUNT count, MPI_Datatype datatype, int source,
     int FORM(MPI_##Name)(const void *buffer, COUNT count, MPI_Datatype datatype, int target, int tag,        \
                          MPI_Comm communicator)                                                              \
     {                                                                                                        \
-        if (0 == rustcoll_under_way) {                                                                       \
+        if (!rustcoll_waits_in_steps()) {                                                                    \
             return FORM(PMPI_##Name)(buffer, count, datatype, target, tag, communicator);                    \
         }                                                                                                    \
         MPI_Request request;                                                                                 \
@@ -43,7 +43,7 @@ int FORM(MPI_Sendrecv)(const void *sent, COUNT send_count, MPI_Datatype send_dat
                        void *received, COUNT recv_count, MPI_Datatype recv_datatype, int source, int recv_tag,
                        MPI_Comm communicator, MPI_Status *status)
 {
-    if (0 == rustcoll_under_way) {
+    if (!rustcoll_waits_in_steps()) {
         return FORM(PMPI_Sendrecv)(sent, send_count, send_datatype, target, send_tag, received, recv_count, recv_datatype,
                                    source, recv_tag, communicator, status);
     }
@@ -63,7 +63,7 @@ int FORM(MPI_Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype datatype,
 {
     /* The size does not matter, only whether MPI accepts the arguments. */
     COUNT length = 0;
-    if (0 == rustcoll_under_way || MPI_SUCCESS != FORM(PMPI_Pack_size)(count, datatype, communicator, &length)) {
+    if (!rustcoll_waits_in_steps() || MPI_SUCCESS != FORM(PMPI_Pack_size)(count, datatype, communicator, &length)) {
         return FORM(PMPI_Sendrecv_replace)(buffer, count, datatype, target, send_tag, source, recv_tag, communicator,
                                            status);
     }

@@ -232,6 +232,13 @@ int rustcoll_begin(void)
     return !is_disabled;
 }
 
+int rustcoll_is_active(void)
+{
+    int is_initialized = 0;
+    PMPI_Initialized(&is_initialized);
+    return is_initialized && rustcoll_begin();
+}
+
 int rustcoll_is_alone(void) { return is_alone; }
 
 /* This library reads its parameters from the environment alone. */

@@ -1,4 +1,5 @@
-/* MPI's calls that wait or test. They advance the operations of this library; while none is in flight, they are MPI's own. */
+/* MPI's calls that wait or test. They advance the operations of this library; while none is in flight, and no other thread can start one, they
+ * are MPI's own. */
 
 #include "interpose.h"
 
@@ -7,8 +8,12 @@
 /* How often to look before another process gets the processor. */
 enum { LOOKS = 64 };
 
-/* Whether to look again at something that is not complete, because operations are in flight. From the second look on,
- * advances the operations before it. */
+int rustcoll_waits_in_steps(void)
+{
+    return 0 < rustcoll_under_way || (rustcoll_serves_nonblocking() && rustcoll_shim_is_threaded());
+}
+
+/* Whether to look again at something that is not complete. From the second look on, advances the operations before it. */
 static int looks_again(unsigned *look, int error, int is_complete)
 {
     if (MPI_SUCCESS != error || is_complete) {
@@ -20,7 +25,14 @@ static int looks_again(unsigned *look, int error, int is_complete)
             sched_yield();
         }
     }
-    return 0 < rustcoll_under_way;
+    return rustcoll_waits_in_steps();
+}
+
+void rustcoll_wait_until_it_can_send(rustcoll_state *state)
+{
+    for (unsigned look = 0; !rustcoll_can_send(state);) {
+        looks_again(&look, MPI_SUCCESS, 0);
+    }
 }
 
 int rustcoll_wait_for(MPI_Request *request, MPI_Status *status)
@@ -140,7 +152,7 @@ int MPI_Win_test(MPI_Win window, int *is_complete)
     return PMPI_Win_test(window, is_complete);
 }
 
-/* Blocking calls wait in small steps while operations of this library are in flight: other processes may wait for these operations. */
+/* Blocking calls wait in small steps where operations of this library may be in flight: other processes may wait for these operations. */
 
 int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status *status)
 {

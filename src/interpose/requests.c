@@ -218,9 +218,9 @@ static void discard(request *ended)
     free(ended);
 }
 
-static void start(request *request)
+/* Starts a request, or lets it wait for the duplicate of its communicator. */
+static void start_or_wait(request *request)
 {
-    rustcoll_under_way++;
     if (rustcoll_can_send(request->state)) {
         rustcoll_operation_start(request->operation);
         return;
@@ -231,20 +231,25 @@ static void start(request *request)
     pthread_mutex_unlock(&lock);
 }
 
-/* Removes and returns the next waiting request whose duplicate is complete, or NULL. */
-static request *next_ready(void)
+static void start(request *request)
+{
+    rustcoll_under_way++;
+    start_or_wait(request);
+}
+
+/* Starts the waiting requests whose duplicate is complete. Outside the lock: while MPI tests that, it may call functions of the user's, for
+ * attributes. */
+static void start_waiting(void)
 {
     pthread_mutex_lock(&lock);
-    request **place = &waiting;
-    while (NULL != *place && !rustcoll_can_send((*place)->state)) {
-        place = &(*place)->next_waiting;
-    }
-    request *ready = *place;
-    if (NULL != ready) {
-        *place = ready->next_waiting;
-    }
+    request *one = waiting;
+    waiting = NULL;
     pthread_mutex_unlock(&lock);
-    return ready;
+    while (NULL != one) {
+        request *next = one->next_waiting;
+        start_or_wait(one);
+        one = next;
+    }
 }
 
 void rustcoll_go_on(void)
@@ -252,9 +257,7 @@ void rustcoll_go_on(void)
     if (0 == rustcoll_under_way) {
         return;
     }
-    for (request *ready; NULL != (ready = next_ready());) {
-        rustcoll_operation_start(ready->operation);
-    }
+    start_waiting();
     rustcoll_progress();
 }
 
