@@ -4,7 +4,7 @@ import { browser, COMMAND, URL } from './tests/environment.ts';
 
 /** What may differ where there is little room or no mouse; the rest is the same program. */
 const NARROW =
-  /axe|finger|home page|breadcrumbs|bruck with radix 3|play, stop|controls change|stepped together|on the map as|no schedule is marked/;
+  /axe.*(light|side)|finger|the home page (shows|leads)|breadcrumbs|bruck with radix 3|play, stop|controls change|stepped together|on the map as|no schedule is marked/;
 
 export default defineConfig({
   testDir: 'tests',
@@ -16,7 +16,7 @@ export default defineConfig({
   expect: { timeout: 15_000 },
   // Failures are told at the end, where the last lines of a long log show them.
   reporter: 'dot',
-  use: { baseURL: URL, launchOptions: browser, trace: 'retain-on-failure' },
+  use: { baseURL: URL, launchOptions: browser },
   webServer: {
     command: COMMAND,
     url: URL,
