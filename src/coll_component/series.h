@@ -148,14 +148,18 @@ static inline int rustcoll_lacks_agreement(void) { return 0; }
 #define MCA_BASE_COMPONENT_INIT(project, framework, name)
 #endif
 
-/* 0 for the job that the launcher started, else the number of one that MPI_Comm_spawn started. */
+/* 0 for a job that a launcher started, else the number of one that MPI_Comm_spawn started. The jobs of a launcher that goes on running have
+ * numbers too. */
 static inline int rustcoll_job(void)
 {
+    if (NULL == getenv("OMPI_PARENT_PORT")) {
+        return 0;
+    }
 #if OMPI_MAJOR_VERSION >= 5
     const char *number = strrchr(opal_process_info.myprocid.nspace, '@');
     return NULL == number ? 0 : atoi(number + 1) - 1;
 #else
-    return NULL == getenv("OMPI_PARENT_PORT") ? 0 : (int) (OPAL_PROC_MY_NAME.jobid & 0xffff) - 1;
+    return (int) (OPAL_PROC_MY_NAME.jobid & 0xffff) - 1;
 #endif
 }
 
@@ -164,6 +168,16 @@ static inline unsigned rustcoll_identifier(const ompi_communicator_t *communicat
 {
 #if OMPI_MAJOR_VERSION >= 5
     return communicator->c_index;
+#else
+    return communicator->c_contextid;
+#endif
+}
+
+/* A communicator's number, the same at all its ranks. Later communicators get the numbers of freed ones again. */
+static inline uint64_t rustcoll_shared_number(const ompi_communicator_t *communicator)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return communicator->c_contextid.cid_base ^ communicator->c_contextid.cid_sub.u64 << 32;
 #else
     return communicator->c_contextid;
 #endif

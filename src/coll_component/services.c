@@ -13,6 +13,7 @@
 #include "ompi/op/op.h"
 #include "opal/util/proc.h"
 #include "ompi/request/request.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/datatype/opal_convertor.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/info.h"
@@ -387,13 +388,16 @@ void rustcoll_shim_abort(const void *communicator, const char *message)
     ompi_mpi_abort((ompi_communicator_t *) communicator, MPI_ERR_INTERN);
 }
 
-/* A communicator between two jobs serves collectives before it is complete. */
-static MPI_Comm complete(ompi_communicator_t *communicator)
+/* While MPI_Init runs, this job and the one that started it connect by collectives; and a communicator between two jobs serves some before it
+ * is complete. */
+int rustcoll_shim_is_complete(const void *communicator)
 {
-    return OMPI_COMM_IS_INVALID(communicator) ? MPI_COMM_NULL : communicator;
+    return OMPI_MPI_STATE_INIT_STARTED != ompi_mpi_state && !OMPI_COMM_IS_INVALID((const ompi_communicator_t *) communicator);
 }
 
-#define COMMUNICATOR_OF(handle) complete((ompi_communicator_t *) (intptr_t) (handle))
+unsigned long long rustcoll_shim_shared_number(const void *communicator) { return rustcoll_shared_number(communicator); }
+
+#define COMMUNICATOR_OF(handle) ((MPI_Comm) (intptr_t) (handle))
 #define OWN_OF(handle) COMMUNICATOR_OF(handle)
 #define DATATYPE_OF(handle) ((MPI_Datatype) (intptr_t) (handle))
 #define OPERATOR_OF(handle) ((MPI_Op) (intptr_t) (handle))

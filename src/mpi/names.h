@@ -1,12 +1,11 @@
 /* Names of communicators, datatypes and operators, and the ranks of communicators in MPI_COMM_WORLD, by functions that every MPI has.
  * The file that includes this one defines COMMUNICATOR_OF(handle), the communicator that a user knows; OWN_OF(handle), one of the same
- * ranks that lives as long as the handle; DATATYPE_OF(handle) and OPERATOR_OF(handle). The first two may be MPI_COMM_NULL: MPI's functions
- * end the job if they get a communicator that is not complete. */
+ * ranks that lives as long as the handle; DATATYPE_OF(handle) and OPERATOR_OF(handle). The first two may be MPI_COMM_NULL. */
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A job that another one starts calls collectives within MPI_Init, where MPI's functions end the job. */
+/* Where a program has sessions of MPI alone, some of MPI's functions end the job. */
 static int is_initialized(void)
 {
     int flag = 0;

@@ -325,6 +325,11 @@ void rustcoll_shim_communicator_name(const void *communicator, char *name, size_
 void rustcoll_shim_datatype_name(const void *datatype, char *name, size_t length);
 /* The name of an operator of MPI's, or a text for all others. It lives as long as the process. */
 const char *rustcoll_shim_operator_name(const void *operator_);
+/* Whether users can know a communicator. MPI itself calls collectives on communicators before MPI_Init has ended, and before they are complete. */
+int rustcoll_shim_is_complete(const void *communicator);
+/* A communicator's number, the same at all its ranks, of which no other communicator of this process has it at the same time; 0 if MPI does not
+ * tell any. */
+unsigned long long rustcoll_shim_shared_number(const void *communicator);
 /* Writes the ranks in MPI_COMM_WORLD of the `size` ranks of a communicator's own group; a negative number for ranks of another job, and for
  * all before MPI has made the communicator. */
 void rustcoll_shim_world_ranks(const void *communicator, int *ranks, int size);

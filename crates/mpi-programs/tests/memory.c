@@ -165,10 +165,28 @@ static void test_kept(int *vector, int count)
 static size_t allocated(void)
 {
 #if __GLIBC_PREREQ(2, 33)
-    return mallinfo2().uordblks;
+    const struct mallinfo2 all = mallinfo2();
 #else
-    return (unsigned) mallinfo().uordblks;
+    const struct mallinfo all = mallinfo();
 #endif
+    return (size_t) all.uordblks + (size_t) all.hblkhd;
+}
+
+/* Four non-blocking calls in turn, of which each needs another copy of the vector. */
+static void test_requests(int *vector, int count)
+{
+    enum { CALLS = 4 };
+    expect(sum(vector, 1000, MPI_COMM_WORLD), MPI_SUCCESS);
+    const size_t before = allocated();
+    for (int i = 0; i < 3 * CALLS; i++) {
+        MPI_Request request;
+        expect(MPI_Iallreduce(MPI_IN_PLACE, vector, count - i % CALLS, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request),
+               MPI_SUCCESS);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (size - 1 == rank) {
+        printf("copies kept: %.0f\n", ((double) allocated() - (double) before) / ((double) count * sizeof *vector));
+    }
 }
 
 /* Prints how many bytes the last rank keeps for each of many duplicates: before their first call, and after it. */
@@ -211,6 +229,8 @@ int main(int argc, char **argv)
         test_root(vector, count / 100);
     } else if (0 == strcmp(test, "exchange")) {
         test_exchange(vector, count / 100);
+    } else if (0 == strcmp(test, "requests")) {
+        test_requests(vector, count / 10);
     } else if (0 == strcmp(test, "shortage")) {
         test_shortage(vector, count);
     } else if (0 == strcmp(test, "duplicates")) {

@@ -74,6 +74,15 @@ fn no_more_memory_is_kept_than_allowed() {
     run_program(3, "kept", &[]).assert_contains("little kept");
 }
 
+#[test]
+fn freed_requests_keep_no_more_memory_together_than_allowed() {
+    for (kept, expected) in [("none", 0), ("10240", 1), ("1048576", 4)] {
+        let job = run_program(3, "requests", &["--mca", "coll_rustcoll_scratch_kept", kept]);
+        job.assert(job.success, "the program failed");
+        job.assert_contains(&format!("copies kept: {expected}"));
+    }
+}
+
 /// Bytes that a communicator takes of a rank beside those of Open MPI. The bounds are 2 KiB before its first call, and after
 /// it 4 KiB and 256 bytes for each rank of the node.
 #[test]

@@ -250,5 +250,26 @@ fn a_job_that_another_one_starts_writes_its_own_profile() {
         // MPI itself looks for the greatest of numbers there.
         let of_world = |kind: &CallKind| kind.communicator == "MPI_COMM_WORLD" && kind.operator == "MPI_SUM";
         assert_eq!(sums(&profile, of_world), (42, 168), "{}", file.display());
+        let judged = |(kind, row): (&CallKind, &Row)| if of_world(kind) { row.lateness.calls } else { 0 };
+        assert_eq!(profile.rows.iter().map(judged).sum::<u64>(), 21, "{}", file.display());
     }
+}
+
+/// Ranks may first call collectives on two communicators in different orders, if threads do so.
+#[test]
+fn calls_of_threads_are_judged_by_their_communicator() {
+    let file = fresh("profile-threads.json");
+    let mut command = mpirun(2);
+    command.args(["--mca", "coll_rustcoll_profile"]).arg(&file);
+    let job = run(command.arg(compiled("profile_threads")));
+    job.assert(job.success, "the program failed");
+    let profile = Profile::of_json(&fs::read_to_string(&file).unwrap()).unwrap();
+    let of = |communicator: &str| {
+        let found = profile.rows.iter().find(|(kind, _)| kind.communicator == communicator);
+        &found.expect("the program names it").1.lateness
+    };
+    let (in_time, late) = (of("in time"), of("late"));
+    assert_eq!((in_time.calls, late.calls), (40, 40));
+    assert!(in_time.waiting < late.waiting / 2.0, "{in_time:?} {late:?}");
+    assert!(late.late[&1].waiting > 0.8 * late.waiting, "{late:?}");
 }

@@ -398,6 +398,16 @@ extern "C" fn rustcoll_shim_operator_name(_operator: *const c_void) -> *const c_
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_is_complete(_communicator: *const c_void) -> c_int {
+    1
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_shared_number(_communicator: *const c_void) -> u64 {
+    0
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_world_ranks(_communicator: *const c_void, _ranks: *mut c_int, _size: c_int) {
     unreachable!("simulated jobs have no profile")
 }
@@ -603,6 +613,9 @@ fn signatures_agree() {
         [header::rustcoll_shim_datatype_name as unsafe extern "C" fn(_, _, _), rustcoll_shim_datatype_name];
     let _ =
         [header::rustcoll_shim_operator_name as unsafe extern "C" fn(_) -> _, rustcoll_shim_operator_name];
+    let _ = [header::rustcoll_shim_is_complete as unsafe extern "C" fn(_) -> _, rustcoll_shim_is_complete];
+    let _ =
+        [header::rustcoll_shim_shared_number as unsafe extern "C" fn(_) -> _, rustcoll_shim_shared_number];
     let _ = [header::rustcoll_shim_world_ranks as unsafe extern "C" fn(_, _, _), rustcoll_shim_world_ranks];
     let _ = [header::rustcoll_shim_goes_by_tcp as unsafe extern "C" fn() -> _, rustcoll_shim_goes_by_tcp];
     let _ = [header::rustcoll_shim_spread as unsafe extern "C" fn(_) -> _, rustcoll_shim_spread];

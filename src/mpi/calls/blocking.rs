@@ -212,7 +212,7 @@ impl Communicator {
         call: &rustcoll_call,
         values: Values,
     ) -> Result<(Arguments, Planned, Option<u64>), Refusal> {
-        let start = watch::is_on().then(watch::now);
+        let start = self.is_watched().then(watch::now);
         // SAFETY: by this function's contract.
         unsafe {
             let Blocking { calls: KeptCalls { jobs, are_inner }, .. } = &mut *self.blocking.get();

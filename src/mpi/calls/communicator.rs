@@ -18,7 +18,7 @@ use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::Values;
 use crate::mpi::reporting::names;
-use crate::mpi::reporting::watch::Subject;
+use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shared_memory::lanes::Lanes;
 use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shared_memory::sharing::{Making, Teller};
@@ -228,6 +228,12 @@ impl Communicator {
         };
         let number = (*decided != Decided::NothingToDo).then_some(*number);
         Arc::new(Subject::new(Arc::clone(&self.name), kind, number, bytes))
+    }
+
+    /// Whether calls are watched here. Calls that MPI itself makes before users can know the communicator are not.
+    pub(super) fn is_watched(&self) -> bool {
+        // SAFETY: the handle is this communicator's.
+        watch::is_on() && unsafe { rustcoll_shim_is_complete(self.handle) } != 0
     }
 
     pub(super) fn planning(&self) -> MutexGuard<'_, Planning> {

@@ -17,7 +17,7 @@ use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Work;
 use crate::mpi::parameters::settings::{Settings, Values};
-use crate::mpi::reporting::watch::{self, Subject};
+use crate::mpi::reporting::watch::Subject;
 use crate::mpi::shared_memory::lanes::{Standing, Turn};
 use crate::mpi::shim::bindings::*;
 use crate::report;
@@ -155,6 +155,7 @@ impl Communicator {
                 start,
                 shifts,
                 spare,
+                kept: 0,
             })
         }))
     }
@@ -198,7 +199,7 @@ impl Communicator {
         let subject = self.overlapping_subject(&arguments, &planned.decision, is_persistent);
         if let Served::Below = planned.served {
             // The component below has a request of its own, so rustcoll does not learn how long the call takes.
-            if let Some(subject) = subject.filter(|_| watch::is_on()) {
+            if let Some(subject) = subject.filter(|_| self.is_watched()) {
                 subject.tell(None);
             }
             return Ok(None);
@@ -217,7 +218,7 @@ impl Communicator {
         is_persistent: bool,
     ) -> Option<Arc<Subject>> {
         let form = if is_persistent { report::Form::Persistent } else { report::Form::NonBlocking };
-        (is_persistent || watch::is_on()).then(|| self.subject(arguments, decision, form))
+        (is_persistent || self.is_watched()).then(|| self.subject(arguments, decision, form))
     }
 
     /// Returns an operation that has carried out the same call before, ready for this call.

@@ -13,6 +13,7 @@ use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shared_memory::lanes::{Lanes, Standing, Turn};
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
+use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub struct Operation {
     pub shifts: Option<Shifts>,
     /// Where it waits for the next same call, once its request is freed.
     pub spare: Weak<Spare>,
+    /// Bytes of temporary memory that it keeps as a spare.
+    pub kept: usize,
 }
 
 /// Whether the algorithm of an operation is decided.
@@ -181,6 +184,7 @@ impl Operation {
             return None;
         }
         let mut operation = kept.take()?;
+        operation.forget_kept();
         if let (Course::Decided(transfer), Some(shifts)) = (&mut operation.course, operation.shifts) {
             shifts.turn(transfer, call);
             transfer.move_to(channel);
@@ -200,9 +204,25 @@ impl Operation {
         if let Ok(mut kept) = spare.try_lock()
             && kept.is_none()
         {
-            self.work.give_back(settings::scratch_kept());
+            self.keep_scratch();
             *kept = Some(self);
         };
+    }
+
+    /// Frees temporary memory, so that the spare operations of a communicator together keep at most `scratch_kept` bytes.
+    fn keep_scratch(&mut self) {
+        let (limit, kept) = (settings::scratch_kept(), &self.lanes.kept_scratch);
+        self.work.give_back(limit.saturating_sub(kept.load(Relaxed)));
+        self.kept = self.work.held();
+        if kept.fetch_add(self.kept, Relaxed) + self.kept > limit {
+            // Another thread kept some meanwhile.
+            self.forget_kept();
+            self.work.give_back(0);
+        }
+    }
+
+    fn forget_kept(&mut self) {
+        self.lanes.kept_scratch.fetch_sub(mem::take(&mut self.kept), Relaxed);
     }
 
     /// Begins the operation, for the first time or again.
@@ -239,6 +259,12 @@ impl Operation {
         if let (Some(subject), Some(start)) = (&self.subject, self.start) {
             subject.tell(Some((Duration::from_nanos(watch::now() - start), 1)));
         }
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        self.forget_kept();
     }
 }
 

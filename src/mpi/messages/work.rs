@@ -170,7 +170,8 @@ impl Work {
         }
     }
 
-    fn held(&self) -> usize {
+    /// Bytes of memory that it holds.
+    pub fn held(&self) -> usize {
         [&self.scratch, &self.staging, &self.substitute, &self.lent, &self.lengths]
             .map(Arena::held)
             .iter()

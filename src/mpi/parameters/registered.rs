@@ -201,7 +201,7 @@ fn scratch_parameters() -> [Registered; 2] {
         )),
         general_parameter(
             "scratch_kept",
-            "How much temporary memory a communicator keeps between its collectives at a rank, in KiB",
+            "How much temporary memory a communicator keeps at a rank between its blocking collectives, and as much for the others together, in KiB",
             &["none"],
             1,
             &SCRATCH_KEPT,

@@ -7,7 +7,7 @@ use crate::mpi::messages::tags::profile_tag;
 use crate::mpi::messages::transport::{Error, bytes, check, numbers};
 use crate::mpi::parameters::settings::profile_file;
 use crate::mpi::shim::bindings::*;
-use crate::report::part::ProfilePart;
+use crate::report::part::{ProfilePart, folder};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 
@@ -30,6 +30,13 @@ pub unsafe fn write_profile(communicator: *const c_void, rank: usize, size: usiz
     if rank == 0 {
         let file = Path::new(&file);
         match replace(file, part.profile.to_json().as_bytes()) {
+            Ok(()) if part.profile.ranks() < size => {
+                let (ranks, parts) = (part.profile.ranks(), folder(file));
+                log::error!(
+                    "the profile is of {ranks} of {size} ranks; what others wrote meanwhile stays in {}",
+                    parts.display()
+                );
+            }
             Ok(()) => parts::remove(file),
             Err(error) => log::error!("the profile could not be written to {}: {error}", file.display()),
         }

@@ -6,7 +6,7 @@ use super::watch::{self, Subject};
 use crate::algorithms::Collective;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::profile_file;
-use crate::mpi::shim::bindings::rustcoll_shim_world_ranks;
+use crate::mpi::shim::bindings::{rustcoll_shim_shared_number, rustcoll_shim_world_ranks};
 use crate::report::lateness::{Sample, Samples, Visit};
 use crate::report::profile::row_hash;
 use std::collections::HashMap;
@@ -74,7 +74,7 @@ pub struct Timing {
 
 static ALL: Mutex<Vec<Arc<Mutex<Kept>>>> = Mutex::new(Vec::new());
 
-/// How many communicators of the same ranks there were, by a hash of the ranks.
+/// How many communicators there were, by a hash of their ranks and their shared number.
 static SEEN: Mutex<Option<HashMap<u64, u64>>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -103,13 +103,17 @@ fn rarest_timed(number: u64) -> u32 {
 fn identity(communicator: *const c_void, size: usize) -> Option<u64> {
     let mut ranks: Vec<c_int> = vec![0; size];
     // SAFETY: the handle is the communicator's, and there is room for its ranks.
-    unsafe { rustcoll_shim_world_ranks(communicator, ranks.as_mut_ptr(), size as c_int) };
+    let number = unsafe {
+        rustcoll_shim_world_ranks(communicator, ranks.as_mut_ptr(), size as c_int);
+        rustcoll_shim_shared_number(communicator)
+    };
     if ranks.iter().any(|&rank| rank < 0) {
         return None;
     }
-    let bytes: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
-    let group = crate::hash::hash(&bytes);
-    // All ranks first call collectives on communicators of the same ranks in the same order.
+    let bytes = ranks.iter().flat_map(|rank| rank.to_le_bytes()).chain(number.to_le_bytes());
+    let group = crate::hash::hash(&bytes.collect::<Vec<u8>>());
+    // A communicator gets the number of one that all its ranks have freed. If there are no numbers, all ranks first call
+    // collectives on communicators of the same ranks in the same order, unless their threads do so.
     let mut seen = lock(&SEEN);
     let seen = seen.get_or_insert_default().entry(group).or_default();
     *seen += 1;

@@ -11,7 +11,7 @@ use crate::mpi::messages::transport::{Error, is_of_data};
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_INTERN;
 use std::collections::BTreeSet;
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 /// The shared memory of a communicator, and its lanes.
@@ -28,6 +28,8 @@ pub struct Lanes {
     failed: OnceLock<Error>,
     /// The persistent collectives that this rank freed before it knew whether there is memory.
     freed_early: Mutex<BTreeSet<u64>>,
+    /// Bytes of temporary memory that spare operations keep.
+    pub kept_scratch: AtomicUsize,
     /// Made when a lane is used first.
     lanes: OnceLock<Box<[Lane; LANES]>>,
 }
