@@ -2,6 +2,7 @@
 //! raise after the one before has reached it.
 
 use super::least::LeastCosts;
+use super::network::Crossings;
 use super::program::{Action, Compiler, Direction, Post, Program, Signal};
 use std::sync::Arc;
 
@@ -10,12 +11,17 @@ const MOST_ACTIONS: usize = 1 << 16;
 
 /// Returns the least time until a rank with this program is done. The chain goes back from the rank's last wait to what
 /// another rank did, from there to that rank's last wait before, and so on.
-pub fn chain_time(compiler: &Compiler, rank: usize, program: &Arc<Program>, costs: &LeastCosts) -> f64 {
+pub fn chain_time(
+    compiler: &Compiler,
+    (rank, program): (usize, &Arc<Program>),
+    costs: &LeastCosts,
+    crossings: &mut Crossings,
+) -> f64 {
     let mut past = Past { rank, program: program.clone(), done: program.actions.len() };
     let (mut seconds, mut seen) = (0.0, 0);
     loop {
         seen += past.program.actions.len();
-        let (own, cause) = past.since_last_wait(compiler, costs);
+        let (own, cause) = past.since_last_wait(compiler, costs, crossings);
         seconds += own;
         match cause.filter(|_| seen <= MOST_ACTIONS).and_then(|cause| cause.past(compiler)) {
             Some(earlier) => past = earlier,
@@ -42,7 +48,12 @@ enum Cause {
 impl Past {
     /// Returns what ended the last wait for another rank, if there was one, and the least time since then. The time that its
     /// message or flag was under way counts too.
-    fn since_last_wait(&self, compiler: &Compiler, costs: &LeastCosts) -> (f64, Option<Cause>) {
+    fn since_last_wait(
+        &self,
+        compiler: &Compiler,
+        costs: &LeastCosts,
+        crossings: &mut Crossings,
+    ) -> (f64, Option<Cause>) {
         let Past { program, .. } = self;
         let done = &program.actions[..self.done];
         let count = |is_counted: fn(&Action) -> bool| done.iter().filter(|action| is_counted(action)).count();
@@ -68,7 +79,11 @@ impl Past {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
                     let received = |&post: &usize| program.posts[post].direction == Direction::Receive;
                     let arrivals = awaited.iter().map(|&post| post as usize).filter(received);
-                    let timed = arrivals.map(|post| (self.arrival_time(post, compiler, costs), post));
+                    let timed = arrivals.map(|post| {
+                        let peer = program.posts[post].peer as usize;
+                        let crossing = f64::from(crossings.of_any(self.rank, peer));
+                        (self.arrival_time(post, crossing, compiler, costs), post)
+                    });
                     if let Some((time, post)) = timed.max_by(|one, other| one.0.total_cmp(&other.0)) {
                         return (seconds + time, Some(self.cause_of(post)));
                     }
@@ -84,9 +99,9 @@ impl Past {
     }
 
     /// Returns how long a message is under way to this rank, and the processor's time for it here.
-    fn arrival_time(&self, post: usize, compiler: &Compiler, costs: &LeastCosts) -> f64 {
+    fn arrival_time(&self, post: usize, crossing: f64, compiler: &Compiler, costs: &LeastCosts) -> f64 {
         let link = costs.link(self.is_within(post, compiler));
-        costs.message(&self.program.posts[post], link) + link.overhead
+        costs.message(&self.program.posts[post], link, crossing) + link.overhead
     }
 
     fn is_within(&self, post: usize, compiler: &Compiler) -> bool {

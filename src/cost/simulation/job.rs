@@ -4,7 +4,7 @@ use super::chain::chain_time;
 use super::events::Bytes;
 use super::instant::{Causes, Explanation};
 use super::least::{LeastCosts, busy_time};
-use super::network::Network;
+use super::network::{Crossings, Network};
 use super::program::{Compiler, Program, go_with_lengths, slot_bounds};
 use super::sizes::{Lengths, Sizes};
 use super::symmetry::Symmetry;
@@ -32,6 +32,9 @@ const MANY_EXACT_RANKS: usize = 256;
 
 /// With more programs than this, a sample is checked before all are written: they may be too long.
 const MANY_RANKS: usize = 1 << 10;
+
+/// Programs with at most so many actions are written for many ranks in little time.
+const MOST_SHORT_ACTIONS: usize = 1 << 10;
 
 /// The programs of few ranks.
 type ProgramsOfFew = Vec<(usize, Arc<Program>)>;
@@ -238,13 +241,23 @@ impl Simulation {
         });
         let compiler = self.compiler(lengths);
         let costs = LeastCosts::new(bytes, &self.machine);
+        let mut crossings = self.crossings(&programs);
         let of_rank = |(rank, program): &(usize, Arc<Program>)| {
             let busy = busy_time(program, *rank, &self.problem.nodes, &costs);
-            busy.max(chain_time(&compiler, *rank, program, &costs))
+            busy.max(chain_time(&compiler, (*rank, program), &costs, &mut crossings))
         };
         let least = programs.iter().map(of_rank).fold(0.0, f64::max);
         self.few = Some((lengths, programs));
         least
+    }
+
+    /// Counts the messages that go from one group of nodes to another, for a lower bound: none if it would take long to find which
+    /// ranks stand for all, or if the ranks that they stand for are not exactly as many.
+    fn crossings(&self, programs: &ProgramsOfFew) -> Crossings<'_> {
+        let is_short = programs.iter().all(|(_, program)| program.actions.len() <= MOST_SHORT_ACTIONS);
+        let groups = self.machine.groups.as_ref().filter(|_| is_short);
+        let symmetry = groups.and_then(|_| self.symmetry()).unwrap_or(Symmetry::none(self.size()));
+        Crossings::new(symmetry, &self.problem.nodes, groups.filter(|_| symmetry.is_exact()))
     }
 
     /// Replaces the machine by one with as many ranks on a node. What takes no time on one of the two must

@@ -85,11 +85,13 @@ impl<'job> LeastCosts<'job> {
         length * both_ways(link, length, |hockney| hockney.1)
     }
 
-    /// Returns how long a message is under way, from the end of the sender's overhead until it has arrived.
-    pub fn message(&self, post: &Post, link: &Link) -> f64 {
+    /// Returns how long a message is under way, from the end of the sender's overhead until it has arrived. `crossing`: which
+    /// fraction of the messages for which it stands go from one group of nodes to another.
+    pub fn message(&self, post: &Post, link: &Link, crossing: f64) -> f64 {
         let length = post.bytes.with(self.bytes.block);
-        let crossings = if length > link.eager_limit as f64 { 3.0 } else { 1.0 };
-        crossings * both_ways(link, length, |hockney| hockney.0) + self.transfer(post, link)
+        let ways = if length > link.eager_limit as f64 { 3.0 } else { 1.0 };
+        let latency = both_ways(link, length, |hockney| hockney.0);
+        ways * (latency + crossing * self.machine.between.group_latency) + self.transfer(post, link)
     }
 }
 

@@ -69,7 +69,7 @@ impl Network {
         nodes: &Nodes,
         groups: Option<&Groups>,
     ) -> Result<Network, SimulationError> {
-        let mut crossings = Crossings { symmetry, nodes, groups, known: HashMap::new() };
+        let mut crossings = Crossings::new(symmetry, nodes, groups);
         let first: Vec<usize> = [0]
             .into_iter()
             .chain(programs.iter().scan(0, |posts, program| {
@@ -180,14 +180,23 @@ impl Kinds {
 }
 
 /// Counts the messages that go from one group of nodes to another.
-struct Crossings<'job> {
+pub struct Crossings<'job> {
     symmetry: Symmetry,
     nodes: &'job Nodes,
     groups: Option<&'job Groups>,
     known: HashMap<(usize, usize), f32>,
 }
 
-impl Crossings<'_> {
+impl<'job> Crossings<'job> {
+    pub fn new(symmetry: Symmetry, nodes: &'job Nodes, groups: Option<&'job Groups>) -> Self {
+        Crossings { symmetry, nodes, groups, known: HashMap::new() }
+    }
+
+    /// As [`Crossings::of`], for a rank for which another one may stand.
+    pub fn of_any(&mut self, rank: usize, peer: usize) -> f32 {
+        self.of(self.symmetry.representative(rank), self.symmetry.seen_from(rank, peer))
+    }
+
     /// Returns the crossing fraction of the messages between a rank and its peer and between those for which
     /// they stand.
     fn of(&mut self, rank: usize, peer: usize) -> f32 {

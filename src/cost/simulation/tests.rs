@@ -709,6 +709,18 @@ fn messages_between_groups_are_longer_under_way() {
     assert_eq!(recursive_doubling(4, 8, &grouped(Some(&[0, 1, 2, 3]))), 2.0 * (step + 16.0));
 }
 
+#[test]
+fn the_lower_bound_has_the_time_between_groups() {
+    let machine = with_link(|link| Link { group_latency: 1024.0, ..link });
+    let machine = Machine { groups: Some(Groups { nodes: 2, placed: None }), ..machine };
+    let doubling = Allreduce.algorithm("recursive_doubling").unwrap();
+    for size in [8, 64] {
+        let mut simulation = Simulation::new(Allreduce, doubling, &Problem::new(size), &machine).unwrap();
+        let (least, time) = (simulation.least_time(8), simulation.predict(8).unwrap().time());
+        assert!(least <= time && 0.99 * time <= least, "{size}: {least} {time}");
+    }
+}
+
 /// In a ring each block crosses every border between groups once, so that the mean counts.
 #[test]
 fn groups_hold_where_few_ranks_stand_for_all() {
