@@ -177,7 +177,7 @@ static inline unsigned rustcoll_identifier(const ompi_communicator_t *communicat
 static inline uint64_t rustcoll_shared_number(const ompi_communicator_t *communicator)
 {
 #if OMPI_MAJOR_VERSION >= 5
-    return communicator->c_contextid.cid_base ^ communicator->c_contextid.cid_sub.u64 << 32;
+    return communicator->c_contextid.cid_base * UINT64_C(0x9e3779b97f4a7c15) + communicator->c_contextid.cid_sub.u64;
 #else
     return communicator->c_contextid;
 #endif
