@@ -79,11 +79,8 @@ impl Past {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
                     let received = |&post: &usize| program.posts[post].direction == Direction::Receive;
                     let arrivals = awaited.iter().map(|&post| post as usize).filter(received);
-                    let timed = arrivals.map(|post| {
-                        let peer = program.posts[post].peer as usize;
-                        let crossing = f64::from(crossings.of_any(self.rank, peer));
-                        (self.arrival_time(post, crossing, compiler, costs), post)
-                    });
+                    let timed =
+                        arrivals.map(|post| (self.arrival_time(post, compiler, costs, crossings), post));
                     if let Some((time, post)) = timed.max_by(|one, other| one.0.total_cmp(&other.0)) {
                         return (seconds + time, Some(self.cause_of(post)));
                     }
@@ -99,9 +96,17 @@ impl Past {
     }
 
     /// Returns how long a message is under way to this rank, and the processor's time for it here.
-    fn arrival_time(&self, post: usize, crossing: f64, compiler: &Compiler, costs: &LeastCosts) -> f64 {
+    fn arrival_time(
+        &self,
+        post: usize,
+        compiler: &Compiler,
+        costs: &LeastCosts,
+        crossings: &mut Crossings,
+    ) -> f64 {
         let link = costs.link(self.is_within(post, compiler));
-        costs.message(&self.program.posts[post], link, crossing) + link.overhead
+        let post = &self.program.posts[post];
+        let crossing = f64::from(crossings.of_any(self.rank, post.peer as usize));
+        costs.message(post, link, crossing) + link.overhead
     }
 
     fn is_within(&self, post: usize, compiler: &Compiler) -> bool {
