@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 pub fn processors() -> usize {
@@ -44,4 +44,37 @@ pub fn for_each_on<Task: Sync, Failure: Send>(
     });
     let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.pop_first().map_or(Ok(()), |(_, first)| Err(first))
+}
+
+/// Limits what tasks on several processors hold together.
+pub struct Room {
+    free: Mutex<usize>,
+    most: usize,
+    freed: Condvar,
+}
+
+/// What a task holds until it ends.
+struct Held<'room>(&'room Room, usize);
+
+impl Room {
+    pub fn new(most: usize) -> Room {
+        Room { free: Mutex::new(most), most, freed: Condvar::new() }
+    }
+
+    /// Carries out a task that holds so much, as soon as it is free. A task that wants more than all waits for all.
+    pub fn hold<Found>(&self, wanted: usize, task: impl FnOnce() -> Found) -> Found {
+        let wanted = wanted.min(self.most);
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = self.freed.wait_while(free, |free| *free < wanted);
+        *free.unwrap_or_else(PoisonError::into_inner) -= wanted;
+        let _held = Held(self, wanted);
+        task()
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += self.1;
+        self.0.freed.notify_all();
+    }
 }

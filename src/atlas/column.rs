@@ -3,8 +3,10 @@
 use super::{Atlas, AtlasError, Candidate, Point};
 use crate::algorithms::{Algorithm, Problem};
 use crate::cost::Machine;
-use crate::cost::simulation::{MOST_POSTS, Simulation, SimulationError};
+use crate::cost::simulation::{LOWER_BOUNDS, MOST_POSTS, Simulation, SimulationError};
+use crate::parallel::{self, Room};
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// All candidates on one number of ranks: the part of an atlas that is priced in one piece.
 pub struct Column {
@@ -58,13 +60,81 @@ struct Contender {
     cells: BTreeMap<usize, Cells>,
     /// Lower bounds of the predicted times, in seconds, by bytes.
     least: BTreeMap<usize, f64>,
+    /// How many of the [`LOWER_BOUNDS`] are known.
+    bounds: usize,
+}
+
+/// A contender that has been simulated.
+struct Priced {
+    algorithm: &'static Algorithm,
+    cells: BTreeMap<usize, Cells>,
+    /// Seconds by bytes, where it is not too slow.
+    times: BTreeMap<usize, f64>,
+}
+
+/// The contenders of a column, which processors take in turn.
+#[derive(Default)]
+struct Contest {
+    waiting: Vec<Contender>,
+    priced: Vec<Priced>,
+    too_large: Vec<&'static Algorithm>,
 }
 
 impl Contender {
+    /// Raises the lower bounds of these calls.
+    fn bound(&mut self, calls: &[(usize, f64)]) {
+        let bytes: Vec<usize> = calls.iter().map(|call| call.0).collect();
+        for (bytes, bound) in bytes.iter().zip(LOWER_BOUNDS[self.bounds](&self.simulation, &bytes)) {
+            self.least.entry(*bytes).and_modify(|least| *least = least.max(bound));
+        }
+        self.bounds += 1;
+    }
+
+    /// Returns about how many sends, receives and flags are simulated for the longest of these calls.
+    fn posts(&self, calls: &[(usize, f64)]) -> usize {
+        calls.iter().map(|call| call.0).max().map_or(0, |longest| self.simulation.posts(longest))
+    }
+
     /// Returns the mean logarithm of the least times. Contenders are priced in ascending order of it.
     fn rank(&self) -> f64 {
         let logarithms: f64 = self.least.values().map(|least| least.max(f64::MIN_POSITIVE).ln()).sum();
         logarithms / self.least.len() as f64
+    }
+}
+
+impl Contest {
+    /// Takes the contender that is likely the fastest, with its calls that may be fast enough, and their limits.
+    fn take(&mut self, slowest: f64) -> Option<(Contender, Vec<(usize, f64)>)> {
+        let rank = |position: &usize| self.waiting[*position].rank();
+        let next = (0..self.waiting.len()).min_by(|one, other| rank(one).total_cmp(&rank(other)))?;
+        let contender = self.waiting.swap_remove(next);
+        let limited = |(bytes, cells): (&usize, &Cells)| {
+            let limit = self.limit(contender.algorithm, *bytes, cells, slowest);
+            (contender.least[bytes] <= limit).then_some((*bytes, limit))
+        };
+        let calls = contender.cells.iter().filter_map(limited).collect();
+        Some((contender, calls))
+    }
+
+    /// Returns the longest time that an algorithm gets.
+    fn limit(&self, algorithm: &Algorithm, bytes: usize, cells: &Cells, slowest: f64) -> f64 {
+        let rivals = self.priced.iter().filter(|rival| serves_where(rival.algorithm, algorithm));
+        let best = rivals.filter_map(|rival| rival.times.get(&bytes)).copied().fold(f64::INFINITY, f64::min);
+        if cells.is_needed { f64::INFINITY } else { slowest * best }
+    }
+
+    /// Returns the times that are short enough, whatever the order was in which they were found.
+    fn times(self, slowest: f64) -> ColumnTimes {
+        let mut times = Vec::new();
+        for Priced { algorithm, cells, times: found } in &self.priced {
+            let is_fast = |(bytes, time): &(&usize, &f64)| {
+                **time <= self.limit(algorithm, **bytes, &cells[bytes], slowest)
+            };
+            for (bytes, &time) in found.iter().filter(is_fast) {
+                times.extend(cells[bytes].positions.iter().map(|&position| (position, time)));
+            }
+        }
+        ColumnTimes { times, too_large: self.too_large }
     }
 }
 
@@ -80,55 +150,67 @@ impl Column {
     /// Returns the times of the candidates that can serve. A time over `slowest` times that of the fastest is
     /// left out; only rivals that serve the same calls count as the fastest. Candidates that solve the same
     /// problem in the same way are simulated once. The likely fast ones come first, so that the others need
-    /// not be simulated to their ends.
+    /// not be simulated to their ends, or not even be bounded well.
     pub fn times(&self, atlas: &Atlas, pricing: &Pricing) -> Result<ColumnTimes, AtlasError> {
-        let mut contenders = self.contenders(atlas, pricing)?;
-        contenders.sort_by(|one, other| one.rank().total_cmp(&other.rank()));
-        let mut found = ColumnTimes::default();
-        let mut fast: Vec<(&'static Algorithm, BTreeMap<usize, f64>)> = Vec::new();
-        for mut contender in contenders {
-            let best = |bytes: &usize| {
-                let rivals = fast.iter().filter(|(rival, _)| serves_where(rival, contender.algorithm));
-                rivals.filter_map(|(_, times)| times.get(bytes)).copied().fold(f64::INFINITY, f64::min)
-            };
-            let limited = |(bytes, cells): (&usize, &Cells)| {
-                let limit = if cells.is_needed { f64::INFINITY } else { pricing.slowest * best(bytes) };
-                (contender.least[bytes] <= limit).then_some((*bytes, limit))
-            };
-            let calls: Vec<(usize, f64)> = contender.cells.iter().filter_map(limited).collect();
-            let predictions = contender.simulation.predict_within(&calls, pricing.processors);
-            let mut times = BTreeMap::new();
-            for (&(bytes, _), prediction) in calls.iter().zip(predictions) {
-                let prediction = match prediction {
-                    Err(SimulationError::DoesNotServe(_)) => break,
-                    Err(SimulationError::TooSlow) => continue,
-                    Err(SimulationError::TooManyPosts { .. }) => {
-                        found.too_large.push(contender.algorithm);
-                        break;
-                    }
-                    other => other.map_err(|error| self.failed(atlas, contender.algorithm, bytes, error))?,
-                };
-                times.insert(bytes, prediction.time());
-                let positions = contender.cells[&bytes].positions.iter();
-                found.times.extend(positions.map(|&position| (position, prediction.time())));
+        let waiting = self.contenders(atlas, pricing)?;
+        let contest = Mutex::new(Contest { waiting, ..Contest::default() });
+        let room = Room::new(MOST_POSTS);
+        // A processor that finds no contender leaves: those that are in work go on where they are.
+        parallel::for_each_on(pricing.processors, &vec![(); pricing.processors], |()| {
+            let contest = || contest.lock().unwrap_or_else(PoisonError::into_inner);
+            loop {
+                let Some((mut contender, calls)) = contest().take(pricing.slowest) else { return Ok(()) };
+                if contender.bounds < LOWER_BOUNDS.len() {
+                    contender.bound(&calls);
+                    contest().waiting.push(contender);
+                    continue;
+                }
+                let priced = room.hold(contender.posts(&calls), || self.price(atlas, contender, &calls));
+                let (priced, is_too_large) = priced?;
+                let mut contest = contest();
+                contest.too_large.extend(is_too_large.then_some(priced.algorithm));
+                contest.priced.push(priced);
             }
-            fast.push((contender.algorithm, times));
+        })?;
+        let contest = contest.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(contest.times(pricing.slowest))
+    }
+
+    /// Simulates calls of a contender, and says whether one is too large for that.
+    fn price(
+        &self,
+        atlas: &Atlas,
+        contender: Contender,
+        calls: &[(usize, f64)],
+    ) -> Result<(Priced, bool), AtlasError> {
+        let Contender { algorithm, mut simulation, cells, .. } = contender;
+        let mut times = BTreeMap::new();
+        for &(bytes, limit) in calls {
+            match simulation.predict_within(bytes, limit) {
+                Ok(prediction) => drop(times.insert(bytes, prediction.time())),
+                Err(SimulationError::TooSlow) => {}
+                Err(SimulationError::DoesNotServe(_)) => break,
+                Err(SimulationError::TooManyPosts { .. }) => {
+                    return Ok((Priced { algorithm, cells, times }, true));
+                }
+                Err(error) => return Err(self.failed(atlas, algorithm, bytes, error)),
+            }
         }
-        Ok(found)
+        Ok((Priced { algorithm, cells, times }, false))
     }
 
     fn contenders(&self, atlas: &Atlas, pricing: &Pricing) -> Result<Vec<Contender>, AtlasError> {
         let mut contenders = Vec::new();
         for Task { candidate, problem, cells } in self.tasks(atlas, pricing) {
             let algorithm = candidate.algorithm;
-            let mut simulation = match candidate.simulation(&problem, pricing.machine) {
+            let simulation = match candidate.simulation(&problem, pricing.machine) {
                 Err(SimulationError::DoesNotServe(_)) => continue,
                 // The programs serve all numbers of bytes in turn and are dropped with the contender, so keep
                 // all of them.
                 other => other.map_err(|error| self.failed(atlas, algorithm, 0, error))?.keeping(MOST_POSTS),
             };
-            let least = cells.keys().map(|&bytes| (bytes, simulation.least_time(bytes))).collect();
-            contenders.push(Contender { algorithm, simulation, cells, least });
+            let least = cells.keys().map(|&bytes| (bytes, 0.0)).collect();
+            contenders.push(Contender { algorithm, simulation, cells, least, bounds: 0 });
         }
         Ok(contenders)
     }

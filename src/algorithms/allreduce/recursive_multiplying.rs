@@ -73,18 +73,28 @@ fn multiply(rank: usize, size: usize, radix: usize, contribution: Buffer) -> Sch
         let weight = radix.pow(round);
         let mine = rank / weight % radix;
         let partner = |digit: usize| rank - mine * weight + digit * weight;
-        // Every rank starts with the next member, so no rank is the target of two messages at a time.
         for distance in 1..radix {
-            let digit = (mine + radix - distance) % radix;
+            let digit = source(mine, distance, radix);
             program.receive(partner(digit), incoming(digit, mine));
         }
         for distance in 1..radix {
-            program.send(partner((mine + distance) % radix), operand.block(0));
+            program.send(partner(target(mine, distance, radix)), operand.block(0));
         }
         program.end_round();
         combine(&mut program, operand, mine, radix);
     }
     program.build()
+}
+
+/// Returns the member of the group that a rank sends to at this step; at each, every member is the target of one message. Among
+/// a power of two, members exchange in pairs, and all ranks do the same but for an exclusive or of their numbers.
+fn target(mine: usize, distance: usize, radix: usize) -> usize {
+    if radix.is_power_of_two() { mine ^ distance } else { (mine + distance) % radix }
+}
+
+/// Returns the member whose [`target`] the rank is at this step.
+fn source(mine: usize, distance: usize, radix: usize) -> usize {
+    if radix.is_power_of_two() { mine ^ distance } else { (mine + radix - distance) % radix }
 }
 
 /// Returns where the vector of another member of the group arrives.

@@ -3,17 +3,19 @@
 
 use super::least::LeastCosts;
 use super::network::Crossings;
-use super::program::{Action, Compiler, Direction, Post, Program, Signal};
+use super::program::{Action, Direction, Post, Program, Signal};
+use crate::algorithms::Nodes;
 use std::sync::Arc;
 
 /// The chain is not followed further when programs with so many actions have been looked at.
 const MOST_ACTIONS: usize = 1 << 16;
 
 /// Returns the least time until a rank with this program is done. The chain goes back from the rank's last wait to what
-/// another rank did, from there to that rank's last wait before, and so on.
+/// another rank did, from there to that rank's last wait before, and so on. `program_of` returns the program of a rank.
 pub fn chain_time(
-    compiler: &Compiler,
     (rank, program): (usize, &Arc<Program>),
+    mut program_of: impl FnMut(usize) -> Arc<Program>,
+    nodes: &Nodes,
     costs: &LeastCosts,
     crossings: &mut Crossings,
 ) -> f64 {
@@ -21,9 +23,9 @@ pub fn chain_time(
     let (mut seconds, mut seen) = (0.0, 0);
     loop {
         seen += past.program.actions.len();
-        let (own, cause) = past.since_last_wait(compiler, costs, crossings);
+        let (own, cause) = past.since_last_wait(nodes, costs, crossings);
         seconds += own;
-        match cause.filter(|_| seen <= MOST_ACTIONS).and_then(|cause| cause.past(compiler)) {
+        match cause.filter(|_| seen <= MOST_ACTIONS).and_then(|cause| cause.past(&mut program_of)) {
             Some(earlier) => past = earlier,
             None => return seconds,
         }
@@ -50,7 +52,7 @@ impl Past {
     /// message or flag was under way counts too.
     fn since_last_wait(
         &self,
-        compiler: &Compiler,
+        nodes: &Nodes,
         costs: &LeastCosts,
         crossings: &mut Crossings,
     ) -> (f64, Option<Cause>) {
@@ -65,7 +67,7 @@ impl Past {
                 Action::Work(_) | Action::Give => {}
                 Action::Post => {
                     posts -= 1;
-                    seconds += self.overhead_of_send(posts, compiler, costs);
+                    seconds += self.overhead_of_send(posts, nodes, costs);
                 }
                 Action::Expect => {
                     expected -= 1;
@@ -79,8 +81,7 @@ impl Past {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
                     let received = |&post: &usize| program.posts[post].direction == Direction::Receive;
                     let arrivals = awaited.iter().map(|&post| post as usize).filter(received);
-                    let timed =
-                        arrivals.map(|post| (self.arrival_time(post, compiler, costs, crossings), post));
+                    let timed = arrivals.map(|post| (self.arrival_time(post, nodes, costs, crossings), post));
                     if let Some((time, post)) = timed.max_by(|one, other| one.0.total_cmp(&other.0)) {
                         return (seconds + time, Some(self.cause_of(post)));
                     }
@@ -90,27 +91,20 @@ impl Past {
         (seconds, None)
     }
 
-    fn overhead_of_send(&self, post: usize, compiler: &Compiler, costs: &LeastCosts) -> f64 {
+    fn overhead_of_send(&self, post: usize, nodes: &Nodes, costs: &LeastCosts) -> f64 {
         let is_send = self.program.posts[post].direction == Direction::Send;
-        if is_send { costs.link(self.is_within(post, compiler)).overhead } else { 0.0 }
+        if is_send { costs.link(self.is_within(post, nodes)).overhead } else { 0.0 }
     }
 
     /// Returns how long a message is under way to this rank, and the processor's time for it here.
-    fn arrival_time(
-        &self,
-        post: usize,
-        compiler: &Compiler,
-        costs: &LeastCosts,
-        crossings: &mut Crossings,
-    ) -> f64 {
-        let link = costs.link(self.is_within(post, compiler));
+    fn arrival_time(&self, post: usize, nodes: &Nodes, costs: &LeastCosts, crossings: &mut Crossings) -> f64 {
+        let link = costs.link(self.is_within(post, nodes));
         let post = &self.program.posts[post];
         let crossing = f64::from(crossings.of_any(self.rank, post.peer as usize));
         costs.message(post, link, crossing) + link.overhead
     }
 
-    fn is_within(&self, post: usize, compiler: &Compiler) -> bool {
-        let nodes = &compiler.problem.nodes;
+    fn is_within(&self, post: usize, nodes: &Nodes) -> bool {
         nodes.of(self.rank) == nodes.of(self.program.posts[post].peer as usize)
     }
 
@@ -126,9 +120,9 @@ impl Past {
 
 impl Cause {
     /// Returns what the other rank had done then; `None` if it never does that.
-    fn past(&self, compiler: &Compiler) -> Option<Past> {
+    fn past(&self, program_of: &mut impl FnMut(usize) -> Arc<Program>) -> Option<Past> {
         let (Cause::Message { source: rank, .. } | Cause::Flag { giver: rank, .. }) = *self;
-        let program = compiler.program(rank);
+        let program = program_of(rank);
         let last = match *self {
             Cause::Message { target, earlier, .. } => {
                 let is_to_target =
@@ -141,7 +135,7 @@ impl Cause {
                 position(&program, is_give, program.given.iter().position(|given| *given == signal)?)
             }
         }?;
-        Some(Past { rank, program: program.into(), done: last + 1 })
+        Some(Past { rank, program, done: last + 1 })
     }
 }
 

@@ -1,13 +1,11 @@
 //! An algorithm on a machine, from its schedules to its price.
 
-use super::chain::chain_time;
 use super::events::Bytes;
 use super::instant::{Causes, Explanation};
-use super::least::{LeastCosts, busy_time};
-use super::network::{Crossings, Network};
+use super::network::Network;
 use super::program::{Compiler, Program, go_with_lengths, slot_bounds};
 use super::sizes::{Lengths, Sizes};
-use super::symmetry::Symmetry;
+use super::symmetry::{MOST_UNITS, Symmetry};
 use super::timeline::{Records, Timeline};
 use super::{
     MOST_BYTES, MOST_POSTS, MOST_RANKS_IN_TIMELINE, Prediction, Progress, SimulationError, Stage, events,
@@ -15,11 +13,11 @@ use super::{
 use crate::algorithms::{Algorithm, Collective, Cut, Problem, Reason, Requirement};
 use crate::cost::machine::{Machine, Port};
 use crate::engine::SlotBounds;
-use crate::parallel;
 use crate::schedule::{Schedule, SlotKind};
 use crate::selection::Measure;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 /// On at most so many ranks, all ranks are simulated, with the exact lengths of their blocks: that is quick.
 const FEW_RANKS: usize = 32;
@@ -30,25 +28,22 @@ const MOST_POSTS_KEPT: usize = 1 << 17;
 /// On more ranks, the last node may be taken to be as full as the others, and all ranks to copy as much.
 const MANY_EXACT_RANKS: usize = 256;
 
+/// On more ranks, all may be taken to wait for their messages in the same order.
+pub(super) const MANY_ORDERED_RANKS: usize = 1 << 12;
+
 /// With more programs than this, a sample is checked before all are written: they may be too long.
 const MANY_RANKS: usize = 1 << 10;
-
-/// Programs with at most so many actions are written for many ranks in little time.
-const MOST_SHORT_ACTIONS: usize = 1 << 10;
-
-/// The programs of few ranks.
-type ProgramsOfFew = Vec<(usize, Arc<Program>)>;
 
 /// What an algorithm does on a machine, for vectors and blocks of any length.
 pub struct Simulation {
     /// The collective that is called, one of the algorithm's. It decides what bytes are counted.
-    collective: Collective,
+    pub(super) collective: Collective,
     algorithm: &'static Algorithm,
-    problem: Problem,
+    pub(super) problem: Problem,
     /// The most bytes of a block in its slot, if limited.
     stripe: Option<usize>,
     /// With the parameters for a job of so many ranks.
-    machine: Machine,
+    pub(super) machine: Machine,
     /// Whether nodes hold `ranks_per_node` consecutive ranks each.
     is_block_placed: bool,
     /// How many blocks a schedule cuts vectors into.
@@ -59,8 +54,6 @@ pub struct Simulation {
     slot_kind: SlotKind,
     /// The ranks that stand for all, if any; found on first use.
     symmetry: OnceLock<Option<Symmetry>>,
-    /// The programs for [`Simulation::least_time`], and the lengths of their blocks.
-    few: Option<(Lengths, ProgramsOfFew)>,
     /// Programs that were kept: those for equal blocks of any length, and the last ones for other lengths.
     known: Vec<(Lengths, Network)>,
     /// Programs of calls with more sends and receives are written again for each call.
@@ -104,7 +97,6 @@ impl Simulation {
             slots,
             slot_kind,
             symmetry: OnceLock::new(),
-            few: None,
             known: Vec::new(),
             most_kept: MOST_POSTS_KEPT,
         })
@@ -120,83 +112,9 @@ impl Simulation {
         self.predict_observed(bytes, &mut |_| {})
     }
 
-    /// As [`Simulation::predict`], for several numbers of bytes, each with a limit in seconds. A simulation
-    /// over its limit ends early with [`SimulationError::TooSlow`]. Uses so many processors, or fewer where
-    /// that would take too much memory. After a failure for another reason, results of later calls may be
-    /// missing.
-    pub fn predict_within(
-        &mut self,
-        calls: &[(usize, f64)],
-        processors: usize,
-    ) -> Vec<Result<Prediction, SimulationError>> {
-        let (mut predictions, mut rest) = (Vec::new(), calls);
-        while let Some(&(bytes, _)) = rest.first() {
-            let common = self.common_lengths(bytes);
-            let alike = rest.iter().take_while(|call| self.common_lengths(call.0) == common).count();
-            let (calls, others) = rest.split_at(alike);
-            predictions.extend(self.predict_alike(common, calls, processors));
-            rest = if predictions.last().is_some_and(is_failure) { &[] } else { others };
-        }
-        predictions
-    }
-
-    /// As [`Simulation::predict_within`], for calls that all use the programs for `common`, if any.
-    fn predict_alike(
-        &mut self,
-        common: Option<Lengths>,
-        calls: &[(usize, f64)],
-        processors: usize,
-    ) -> Vec<Result<Prediction, SimulationError>> {
-        let network = match common.map(|lengths| self.known_network(lengths, &mut |_| {})).transpose() {
-            Ok(network) => network,
-            Err(error) => return vec![Err(error)],
-        };
-        let found = Mutex::new(BTreeMap::new());
-        let numbered: Vec<(usize, &(usize, f64))> = calls.iter().enumerate().collect();
-        let processors = if processors > 1 { self.at_a_time(calls, &network).min(processors) } else { 1 };
-        let failed = parallel::for_each_on(processors, &numbered, |&(position, &(bytes, limit))| {
-            let prediction = self.predict_call(bytes, limit, network.as_ref());
-            let is_failure = is_failure(&prediction);
-            found.lock().unwrap_or_else(PoisonError::into_inner).insert(position, prediction);
-            if is_failure { Err(position) } else { Ok(()) }
-        });
-        if let (Some(lengths), Some(network)) = (common, network) {
-            self.keep(lengths, network);
-        }
-        let ended = failed.map_or_else(|position| position + 1, |()| calls.len());
-        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.into_values().take(ended).collect()
-    }
-
-    /// Predicts one call, with the programs `known` if there are any.
-    fn predict_call(
-        &self,
-        bytes: usize,
-        limit: f64,
-        known: Option<&Network>,
-    ) -> Result<Prediction, SimulationError> {
-        if bytes > MOST_BYTES {
-            return Err(SimulationError::TooManyBytes(bytes));
-        }
-        let (lengths, bytes) = self.lengths_and_bytes(bytes);
-        let run = |network: &Network| events::run(network, bytes, &self.machine, limit, &mut |_| {});
-        match known {
-            Some(network) => run(network),
-            None => run(&self.network(self.symmetry(), lengths, &mut |_| {})?),
-        }
-    }
-
-    /// Returns how many of these calls may be simulated at a time. Together they have at most [`MOST_POSTS`]
-    /// sends, receives and flags.
-    fn at_a_time(&self, calls: &[(usize, f64)], known: &Option<Network>) -> usize {
-        let posts = match known {
-            Some(network) => network.ends.len(),
-            None => {
-                let longest = calls.iter().map(|call| call.0.min(MOST_BYTES)).max();
-                longest.map_or(0, |bytes| self.posts_of(self.lengths(bytes)))
-            }
-        };
-        (MOST_POSTS / posts.max(1)).max(1)
+    /// As [`Simulation::predict`], with a limit in seconds: a simulation beyond it ends early with [`SimulationError::TooSlow`].
+    pub fn predict_within(&mut self, bytes: usize, limit: f64) -> Result<Prediction, SimulationError> {
+        self.predict_with(bytes, limit, &mut |_| {})
     }
 
     /// As [`Simulation::predict`], and calls `observe` now and then with the progress.
@@ -205,12 +123,21 @@ impl Simulation {
         bytes: usize,
         observe: &mut dyn FnMut(Progress),
     ) -> Result<Prediction, SimulationError> {
+        self.predict_with(bytes, f64::INFINITY, observe)
+    }
+
+    fn predict_with(
+        &mut self,
+        bytes: usize,
+        limit: f64,
+        observe: &mut dyn FnMut(Progress),
+    ) -> Result<Prediction, SimulationError> {
         if bytes > MOST_BYTES {
             return Err(SimulationError::TooManyBytes(bytes));
         }
         let (lengths, bytes) = self.lengths_and_bytes(bytes);
         let network = self.known_network(lengths, observe)?;
-        let prediction = events::run(&network, bytes, &self.machine, f64::INFINITY, observe);
+        let prediction = events::run(&network, bytes, &self.machine, limit, observe);
         self.keep(lengths, network);
         prediction
     }
@@ -228,36 +155,6 @@ impl Simulation {
         self.keep(lengths, network);
         let (prediction, ends) = explained?;
         Ok(Explanation { prediction, causes, ends })
-    }
-
-    /// Returns a lower bound of [`Simulation::predict`], in seconds. It needs the programs of few ranks only.
-    pub fn least_time(&mut self, bytes: usize) -> f64 {
-        let (lengths, bytes) = self.lengths_and_bytes(bytes.min(MOST_BYTES));
-        let known = self.few.take().filter(|few| few.0 == lengths);
-        let (lengths, programs) = known.unwrap_or_else(|| {
-            let compiler = self.compiler(lengths);
-            let few = [0, self.size() / 2, self.size() - 1];
-            (lengths, few.map(|rank| (rank, compiler.program(rank).into())).into())
-        });
-        let compiler = self.compiler(lengths);
-        let costs = LeastCosts::new(bytes, &self.machine);
-        let mut crossings = self.crossings(&programs);
-        let of_rank = |(rank, program): &(usize, Arc<Program>)| {
-            let busy = busy_time(program, *rank, &self.problem.nodes, &costs);
-            busy.max(chain_time(&compiler, (*rank, program), &costs, &mut crossings))
-        };
-        let least = programs.iter().map(of_rank).fold(0.0, f64::max);
-        self.few = Some((lengths, programs));
-        least
-    }
-
-    /// Counts the messages that go from one group of nodes to another, for a lower bound: none if it would take long to find which
-    /// ranks stand for all, or if the ranks that they stand for are not exactly as many.
-    fn crossings(&self, programs: &ProgramsOfFew) -> Crossings<'_> {
-        let is_short = programs.iter().all(|(_, program)| program.actions.len() <= MOST_SHORT_ACTIONS);
-        let groups = self.machine.groups.as_ref().filter(|_| is_short);
-        let symmetry = groups.and_then(|_| self.symmetry()).unwrap_or(Symmetry::none(self.size()));
-        Crossings::new(symmetry, &self.problem.nodes, groups.filter(|_| symmetry.is_exact()))
     }
 
     /// Replaces the machine by one with as many ranks on a node. What takes no time on one of the two must
@@ -279,13 +176,10 @@ impl Simulation {
         Simulation { most_kept: posts, ..self }
     }
 
-    /// Returns about how many sends, receives and flags are simulated.
-    pub fn posts(&self) -> usize {
-        self.posts_of(Lengths::AnyOne)
-    }
-
-    fn posts_of(&self, lengths: Lengths) -> usize {
+    /// Returns about how many sends, receives and flags are simulated for a call.
+    pub fn posts(&self, bytes: usize) -> usize {
         let ranks = self.symmetry().map_or(self.size(), Symmetry::period);
+        let lengths = self.lengths_and_bytes(bytes.min(MOST_BYTES)).0;
         ranks * typical_posts(&self.compiler(lengths), ranks)
     }
 
@@ -298,7 +192,7 @@ impl Simulation {
     }
 
     /// Returns the lengths of blocks for which the programs of a call are written, and the call's bytes.
-    fn lengths_and_bytes(&self, bytes: usize) -> (Lengths, Bytes) {
+    pub(super) fn lengths_and_bytes(&self, bytes: usize) -> (Lengths, Bytes) {
         let parts = Sizes::parts(self.collective, &self.problem, self.blocks);
         let held = self.held(bytes);
         let is_even = bytes.is_multiple_of(parts) || self.has_mean_blocks();
@@ -310,12 +204,6 @@ impl Simulation {
             return (Lengths::AnyLike(model), Bytes { block, held });
         }
         (self.lengths(bytes), Bytes { block: 1.0, held })
-    }
-
-    /// Returns the lengths for which programs serve this call and others, if there are such programs.
-    fn common_lengths(&self, bytes: usize) -> Option<Lengths> {
-        let (lengths, _) = self.lengths_and_bytes(bytes.min(MOST_BYTES));
-        Some(lengths).filter(|lengths| lengths.serve_several())
     }
 
     /// Returns the length of the shortest blocks that pass slots in as many stripes as those of a call:
@@ -409,23 +297,24 @@ impl Simulation {
     }
 
     /// Returns the ranks whose programs stand for all; `None` on few ranks, where they are not sought.
-    fn symmetry(&self) -> Option<Symmetry> {
+    pub(super) fn symmetry(&self) -> Option<Symmetry> {
         *self.symmetry.get_or_init(|| self.has_mean_blocks().then(|| self.find_symmetry()).flatten())
     }
 
     /// Returns the ranks whose programs stand for all, if they do. A symmetry of single ranks or pairs of
     /// them is one of whole nodes too, which share ports.
     pub(super) fn find_symmetry(&self) -> Option<Symmetry> {
-        let are_many = self.size() > MANY_EXACT_RANKS;
         let compiler = self.compiler(Lengths::AnyOne);
-        let exact = |rank| compiler.program(rank);
+        let known = RefCell::new(BTreeMap::new());
+        let program = |rank| known.borrow_mut().entry(rank).or_insert_with(|| compiler.program(rank)).clone();
+        let alike = |simplify| self.symmetries().find(|symmetry| symmetry.holds(program, simplify));
+        let are_many = self.size() > MANY_EXACT_RANKS;
+        let are_very_many = self.size() > MANY_ORDERED_RANKS;
         // On many ranks, the blocks of some messages wrap around to block 0, so that some ranks pack them:
         // one copy more or less.
-        let close = |rank| compiler.program(rank).without_work();
-        let symmetry = self
-            .symmetries()
-            .find(|symmetry| symmetry.holds(exact))
-            .or_else(|| self.symmetries().find(|symmetry| are_many && symmetry.holds(close)))?;
+        let symmetry = alike(|program| program)
+            .or_else(|| are_many.then(|| alike(Program::without_work)).flatten())
+            .or_else(|| are_very_many.then(|| alike(Program::without_order)).flatten())?;
         let coarser = symmetry.coarser(self.ranks_sharing_ports())?;
         // A last node that is not full does not affect algorithms without nodes, and matters little on many.
         let is_close = are_many && !self.algorithm.takes_nodes();
@@ -438,10 +327,15 @@ impl Simulation {
         let collective = self.collective;
         let is_sampled = !collective.is_rooted() && collective.cut() != Cut::Edges;
         let may_be = self.is_block_placed && self.problem.remote == 0 && is_sampled;
-        // Periods of one rank, of two and, if the algorithm takes nodes, of a node.
+        // As many ranks as one acts for, and as many nodes if the algorithm takes nodes.
         let node =
             Some(self.machine.ranks_per_node).filter(|&ranks| ranks > 2 && self.algorithm.takes_nodes());
-        let periods = [1, 2].into_iter().chain(node).filter(move |_| may_be);
+        let numbers = (0..).map(|exponent| 1 << exponent).take_while(|&number| number <= MOST_UNITS);
+        let periods = [1]
+            .into_iter()
+            .chain(node)
+            .flat_map(move |unit| numbers.clone().map(move |number| number * unit));
+        let periods = periods.filter(move |_| may_be);
         periods.flat_map(|period| Symmetry::of_period(self.size(), period))
     }
 
@@ -497,14 +391,11 @@ impl Simulation {
     }
 }
 
-/// Whether a prediction fails for another reason than that it takes too long.
-fn is_failure(prediction: &Result<Prediction, SimulationError>) -> bool {
-    !matches!(prediction, Ok(_) | Err(SimulationError::TooSlow))
-}
-
 /// Returns the median number of sends, receives and signals in a sample of ranks.
 fn typical_posts(compiler: &Compiler, ranks: usize) -> usize {
-    let mut posts = [1, 2, 3, 4, 5].map(|sixth| compiler.program(ranks * sixth / 6).posts_and_signals());
+    let sample: BTreeSet<usize> = (1..=5).map(|sixth| ranks * sixth / 6).collect();
+    let mut posts: Vec<usize> =
+        sample.iter().map(|&rank| compiler.program(rank).posts_and_signals()).collect();
     posts.sort_unstable();
-    posts[2]
+    posts[posts.len() / 2]
 }

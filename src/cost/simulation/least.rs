@@ -4,6 +4,7 @@ use super::events::Bytes;
 use super::program::{Action, Direction, Post, Program};
 use crate::algorithms::Nodes;
 use crate::cost::machine::{Link, Machine, Port};
+use std::sync::Arc;
 
 /// Returns the least time of a rank: how long its processor, or the busiest of its ports, is busy.
 pub fn busy_time(program: &Program, rank: usize, nodes: &Nodes, costs: &LeastCosts) -> f64 {
@@ -18,6 +19,28 @@ pub fn busy_time(program: &Program, rank: usize, nodes: &Nodes, costs: &LeastCos
         busy.ports[usize::from(is_within)][post.direction as usize] += transfer;
     }
     busy.ports.into_iter().flatten().fold(busy.processor, f64::max)
+}
+
+/// Returns the least time of the ranks of a node: how long the busiest of what they share is busy with their messages. What the
+/// last message waits for is free before that message has passed.
+pub fn node_busy_time(programs: &[(usize, Arc<Program>)], nodes: &Nodes, costs: &LeastCosts) -> f64 {
+    let mut ports = [[0.0; 2]; 2];
+    let mut shared = [[(0.0, 0.0_f64); 2]; 2];
+    for (rank, program) in programs {
+        for post in &program.posts {
+            let is_within = nodes.of(*rank) == nodes.of(post.peer as usize);
+            let link = costs.link(is_within);
+            let place = (usize::from(is_within), post.direction as usize);
+            if link.port == Port::Node {
+                ports[place.0][place.1] += costs.transfer(post, link);
+            }
+            let passing = costs.node_transfer(post, link);
+            let (sum, longest) = &mut shared[place.0][place.1];
+            (*sum, *longest) = (*sum + passing, longest.max(passing));
+        }
+    }
+    let shared = shared.into_iter().flatten().map(|(sum, longest)| sum - longest);
+    ports.into_iter().flatten().chain(shared).fold(0.0, f64::max)
 }
 
 /// How long a rank's processor is busy, and its ports by level and direction.
@@ -83,6 +106,12 @@ impl<'job> LeastCosts<'job> {
     pub fn transfer(&self, post: &Post, link: &Link) -> f64 {
         let length = post.bytes.with(self.bytes.block);
         length * both_ways(link, length, |hockney| hockney.1)
+    }
+
+    /// Returns how long a message passes what all messages of a node share.
+    fn node_transfer(&self, post: &Post, link: &Link) -> f64 {
+        let length = post.bytes.with(self.bytes.block);
+        length * link.node_byte_time.at(length)
     }
 
     /// Returns how long a message is under way, from the end of the sender's overhead until it has arrived. `crossing`: which

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod alike;
+mod bounds;
 mod chain;
 mod charge;
 mod events;
@@ -22,6 +23,7 @@ mod symmetry;
 mod tests;
 mod timeline;
 
+pub use bounds::LOWER_BOUNDS;
 pub use charge::{Charge, Charged, Level};
 pub use instant::Explanation;
 pub use job::Simulation;

@@ -50,6 +50,15 @@ impl Program {
         self.actions.retain(|action| !matches!(action, Action::Work(_)));
         Program { read: Total::default(), ..self }
     }
+
+    /// Returns the program's sends, its receives and its signals alone, each in their order, whenever the rank waits for them.
+    pub fn without_order(mut self) -> Program {
+        for post in &mut self.posts {
+            (post.wait, post.is_alone) = (u32::MAX, true);
+        }
+        self.posts.sort_by_key(|post| post.direction as usize);
+        Program { actions: Vec::new(), awaited: Vec::new(), waits: 0, read: Total::default(), ..self }
+    }
 }
 
 /// One step of a program.

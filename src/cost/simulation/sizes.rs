@@ -54,13 +54,6 @@ impl Total {
     }
 }
 
-impl Lengths {
-    /// Whether programs for them serve blocks of several lengths.
-    pub fn serve_several(self) -> bool {
-        matches!(self, Lengths::AnyOne | Lengths::AnyLike(_))
-    }
-}
-
 impl Sizes {
     /// Returns the blocks of a call; its schedule has `blocks` blocks.
     pub fn of(collective: Collective, problem: &Problem, blocks: usize, lengths: Lengths) -> Sizes {

@@ -27,6 +27,9 @@ enum Movement {
 /// How many random multiples of the period are sampled besides near and far ones.
 const RANDOM_SHIFTS: usize = 8;
 
+/// A period has at most so many ranks, or nodes.
+pub const MOST_UNITS: usize = 8;
+
 /// How many random ranks of a longer period are sampled besides the first two and the last.
 const RANDOM_MEMBERS: usize = 2;
 
@@ -48,8 +51,11 @@ impl Symmetry {
     /// Returns the symmetry whose representatives are whole groups of `group` ranks; `None` if these would
     /// not be fewer than all.
     pub fn coarser(self, group: usize) -> Option<Symmetry> {
-        let period =
-            if group.is_multiple_of(self.period) { group } else { group.saturating_mul(self.period) };
+        let period = match (group, self.period) {
+            (group, period) if group.is_multiple_of(period) => group,
+            (group, period) if period.is_multiple_of(group) => period,
+            (group, period) => group.saturating_mul(period),
+        };
         Symmetry { period, ..self }.checked()
     }
 
@@ -146,18 +152,20 @@ impl Symmetry {
         (self.period..self.size).step_by(self.period).collect()
     }
 
-    /// Returns some of the ranks that stand for all. Few suffice: whole nodes of ranks do the same, or hardly
-    /// any rank does.
+    /// Returns some of the ranks that stand for all. Few suffice: the ranks of some nodes do the same, or hardly any rank does.
     pub(super) fn sample_of_members(self) -> Vec<usize> {
         let mut random = Random(self.period as u64);
         let anywhere = (0..RANDOM_MEMBERS).map(|_| random.below(self.period));
-        let members: BTreeSet<usize> = [0, 1, self.period - 1].into_iter().chain(anywhere).collect();
+        // The period is that of at most so many nodes.
+        let first_of_nodes = (0..MOST_UNITS).map(|part| part * self.period / MOST_UNITS);
+        let members: BTreeSet<usize> =
+            [0, 1, self.period - 1].into_iter().chain(first_of_nodes).chain(anywhere).collect();
         members.into_iter().filter(|&member| member < self.period).collect()
     }
 
-    /// Whether the programs of a sample of ranks equal those of the first ranks, moved.
-    pub fn holds(self, program: impl Fn(usize) -> Program) -> bool {
-        self.holds_of(self.sample_of_members(), self.sample(), program)
+    /// Whether the programs of a sample of ranks equal those of the first ranks, moved and simplified.
+    pub fn holds(self, program: impl Fn(usize) -> Program, simplify: fn(Program) -> Program) -> bool {
+        self.holds_of(self.sample_of_members(), self.sample(), program, simplify)
     }
 
     /// As [`Symmetry::holds`], for these of the first ranks and these shifts.
@@ -166,15 +174,19 @@ impl Symmetry {
         members: Vec<usize>,
         shifts: Vec<usize>,
         program: impl Fn(usize) -> Program,
+        simplify: fn(Program) -> Program,
     ) -> bool {
         members.into_iter().all(|first| {
-            let model = program(first);
-            shifts.iter().all(|shift| self.is_moved(&model, program(first + shift), first + shift))
+            let model = simplify(program(first));
+            let moved = |rank| self.moved_from(rank, program(rank));
+            // Ranks may number their scratch blocks in different ways.
+            let alike = |program| Program { scratch: model.scratch, ..simplify(program) } == model;
+            shifts.iter().all(|shift| alike(moved(first + shift)))
         })
     }
 
-    /// Whether `program`, that of `rank`, equals `model` after the ranks have been moved.
-    fn is_moved(self, model: &Program, mut program: Program, rank: usize) -> bool {
+    /// Returns the program of `rank` as that of the rank that stands for it.
+    fn moved_from(self, rank: usize, mut program: Program) -> Program {
         for post in &mut program.posts {
             post.peer = self.seen_from(rank, post.peer as usize) as u32;
         }
@@ -184,8 +196,6 @@ impl Symmetry {
                 *slot = self.slot_seen_from(rank, *slot);
             }
         }
-        // Ranks may number their scratch blocks in different ways.
-        program.scratch = model.scratch;
-        *model == program
+        program
     }
 }

@@ -16,7 +16,8 @@ const MOST_POSTS: usize = 1 << 19;
 pub fn parted_by_length(rows: Vec<Row>, machine: &Machine) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let mut is_short = vec![true; rows.len()];
     for alike in measured::alike(&rows) {
-        let posts = rows[alike[0]].simulation(machine).map_err(Failure::Input)?.posts();
+        let row = &rows[alike[0]];
+        let posts = row.simulation(machine).map_err(Failure::Input)?.posts(row.bytes);
         alike.into_iter().for_each(|number| is_short[number] = posts <= MOST_POSTS);
     }
     let mut is_short = is_short.into_iter();
