@@ -17,7 +17,6 @@ pub struct Column {
 }
 
 /// The result of pricing a column.
-#[derive(Default)]
 pub struct ColumnTimes {
     /// Times in seconds, each with its position in the atlas's list of times.
     pub times: Vec<(usize, f64)>,
@@ -165,7 +164,9 @@ impl Column {
                     contest().waiting.push(contender);
                     continue;
                 }
-                let priced = room.hold(contender.posts(&calls), || self.price(atlas, contender, &calls));
+                // Alone, a contender has all the room: counting would only write programs again.
+                let posts = if pricing.processors > 1 { contender.posts(&calls) } else { 0 };
+                let priced = room.hold(posts, || self.price(atlas, contender, &calls));
                 let (priced, is_too_large) = priced?;
                 let mut contest = contest();
                 contest.too_large.extend(is_too_large.then_some(priced.algorithm));

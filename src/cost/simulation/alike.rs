@@ -7,7 +7,7 @@ use crate::cost::simulation::job::MANY_ORDERED_RANKS;
 use crate::cost::simulation::program::Program;
 use crate::cost::simulation::sizes::Lengths;
 use crate::cost::simulation::{LOWER_BOUNDS, Prediction, Simulation, SimulationError};
-use crate::cost::{Link, Machine, Processor, Shared};
+use crate::cost::{Link, Machine, Port, Processor, Shared};
 use crate::schedule::{Buffer, Builder, Schedule};
 use crate::verify::check_all;
 use std::convert::Infallible;
@@ -28,6 +28,7 @@ fn machines() -> [Machine; 3] {
     };
     let copying = Machine {
         ranks_per_node: 4,
+        between: Link { port: Port::Rank, node_byte_time: 0.75.into(), ..link },
         processor: Processor { copy_time: 0.125.into(), ..shared.processor },
         ..shared.clone()
     };

@@ -301,8 +301,8 @@ impl Simulation {
         *self.symmetry.get_or_init(|| self.has_mean_blocks().then(|| self.find_symmetry()).flatten())
     }
 
-    /// Returns the ranks whose programs stand for all, if they do. A symmetry of single ranks or pairs of
-    /// them is one of whole nodes too, which share ports.
+    /// Returns the ranks whose programs stand for all, if they do. A symmetry of few ranks is one of
+    /// whole nodes too, which share ports.
     pub(super) fn find_symmetry(&self) -> Option<Symmetry> {
         let compiler = self.compiler(Lengths::AnyOne);
         let known = RefCell::new(BTreeMap::new());
