@@ -82,8 +82,7 @@ struct Contest {
 impl Contender {
     /// Raises the lower bounds of these calls.
     fn bound(&mut self, calls: &[(usize, f64)]) {
-        let bytes: Vec<usize> = calls.iter().map(|call| call.0).collect();
-        for (bytes, bound) in bytes.iter().zip(LOWER_BOUNDS[self.bounds](&self.simulation, &bytes)) {
+        for ((bytes, _), bound) in calls.iter().zip(LOWER_BOUNDS[self.bounds](&self.simulation, calls)) {
             self.least.entry(*bytes).and_modify(|least| *least = least.max(bound));
         }
         self.bounds += 1;

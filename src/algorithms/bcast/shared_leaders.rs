@@ -28,28 +28,27 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let radix = problem.radix;
-    through_leaders(problem, rank, |node, nodes| {
+    through_leaders(problem, rank, 1, |node, nodes| {
         tree_broadcast(node, nodes, 1, parent(node, radix), children(node, nodes, radix))
     })
 }
 
-/// Returns a broadcast in which leaders act for their nodes. `between(node, nodes)` is a leader's program among the
-/// leaders, in the receive buffer. Messages hold only scratch blocks, which are bytes, so vectors can be cut anywhere.
+/// Returns a broadcast of `blocks` blocks in which leaders act for their nodes. `between(node, nodes)` is a leader's program
+/// among the leaders, in the receive buffer. Messages hold only scratch blocks, which are bytes, so vectors can be cut anywhere.
 pub fn through_leaders(
     problem: &Problem,
     rank: usize,
+    blocks: usize,
     between: impl Fn(usize, usize) -> Schedule,
 ) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let (nodes, population) = (placement.nodes(), placement.population(node));
-    let among_leaders = between(node, nodes);
-    let blocks = among_leaders.blocks;
     let down = |held| placement.within(node, hand_out(local, population, blocks, held));
     let program = match local {
         0 if nodes == 1 => down(Recv),
         0 => show_on_arrival(
-            placement.between(receive_in_scratch(among_leaders)),
+            placement.between(receive_in_scratch(between(node, nodes))),
             population,
             rank == problem.root,
         ),

@@ -29,7 +29,7 @@ const BETWEEN: Algorithm = circulant_pipelined::ALGORITHM;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let segments = segments(problem);
-    through_leaders(problem, rank, |node, nodes| {
+    through_leaders(problem, rank, segments, |node, nodes| {
         BETWEEN.schedule(&Problem { segments, ..Problem::new(nodes) }, node)
     })
 }

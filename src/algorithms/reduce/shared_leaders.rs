@@ -35,27 +35,27 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let radix = problem.radix;
-    through_leaders(problem, rank, |node, nodes, combined| {
+    through_leaders(problem, rank, 1, |node, nodes, combined| {
         tree_reduce(node, nodes, 1, combined, parent(node, radix), nearest_first(node, nodes, radix))
     })
 }
 
-/// Reduces on each node at its leader, then among the leaders. `between(node, nodes, combined)` returns the
+/// Reduces `blocks` blocks on each node at its leader, then among the leaders. `between(node, nodes, combined)` returns the
 /// program of a node's leader among `nodes` leaders; the buffer `combined` holds the node's result.
 pub fn through_leaders(
     problem: &Problem,
     rank: usize,
+    blocks: usize,
     between: impl Fn(usize, usize, Buffer) -> Schedule,
 ) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.population(node);
     let contribution = contribution(problem, rank);
-    let among_leaders = between(node, placement.nodes(), combined(contribution, population));
-    let blocks = among_leaders.blocks;
     let to_leader = combine_at_leader(local, population, problem.radix, groups(0..blocks), contribution);
     let up = placement.within(node, to_leader);
-    let program = if local == 0 { up.then(placement.between(among_leaders)) } else { up };
+    let among_leaders = || between(node, placement.nodes(), combined(contribution, population));
+    let program = if local == 0 { up.then(placement.between(among_leaders())) } else { up };
     with_slots_of_blocks(placement.most_members(), at_root(problem, program))
 }
 

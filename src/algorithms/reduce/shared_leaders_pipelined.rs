@@ -24,5 +24,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let segments = segments(problem);
-    through_leaders(problem, rank, |node, nodes, combined| reduce_to_first(node, nodes, segments, combined))
+    through_leaders(problem, rank, segments, |node, nodes, combined| {
+        reduce_to_first(node, nodes, segments, combined)
+    })
 }

@@ -8,16 +8,18 @@ use crate::algorithms::Nodes;
 use std::sync::Arc;
 
 /// The chain is not followed further when programs with so many actions have been looked at.
-const MOST_ACTIONS: usize = 1 << 16;
+const MOST_ACTIONS: usize = 1 << 22;
 
 /// Returns the least time until a rank with this program is done. The chain goes back from the rank's last wait to what
-/// another rank did, from there to that rank's last wait before, and so on. `program_of` returns the program of a rank.
+/// another rank did, from there to that rank's last wait before, and so on, until the time is beyond the limit. `program_of`
+/// returns the program of a rank.
 pub fn chain_time(
     (rank, program): (usize, &Arc<Program>),
     mut program_of: impl FnMut(usize) -> Arc<Program>,
     nodes: &Nodes,
     costs: &LeastCosts,
     crossings: &mut Crossings,
+    limit: f64,
 ) -> f64 {
     let mut past = Past { rank, program: program.clone(), done: program.actions.len() };
     let (mut seconds, mut seen) = (0.0, 0);
@@ -25,7 +27,8 @@ pub fn chain_time(
         seen += past.program.actions.len();
         let (own, cause) = past.since_last_wait(nodes, costs, crossings);
         seconds += own;
-        match cause.filter(|_| seen <= MOST_ACTIONS).and_then(|cause| cause.past(&mut program_of)) {
+        let followed = cause.filter(|_| seen <= MOST_ACTIONS && seconds <= limit);
+        match followed.and_then(|cause| cause.past(&mut program_of)) {
             Some(earlier) => past = earlier,
             None => return seconds,
         }

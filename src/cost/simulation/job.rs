@@ -13,10 +13,11 @@ use super::{
 use crate::algorithms::{Algorithm, Collective, Cut, Problem, Reason, Requirement};
 use crate::cost::machine::{Machine, Port};
 use crate::engine::SlotBounds;
+use crate::random::Random;
 use crate::schedule::{Schedule, SlotKind};
 use crate::selection::Measure;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// On at most so many ranks, all ranks are simulated, with the exact lengths of their blocks: that is quick.
@@ -33,6 +34,9 @@ pub(super) const MANY_ORDERED_RANKS: usize = 1 << 12;
 
 /// With more programs than this, a sample is checked before all are written: they may be too long.
 const MANY_RANKS: usize = 1 << 10;
+
+/// How many ranks of a node are sampled besides the first.
+const SAMPLED_OTHERS: usize = 5;
 
 /// What an algorithm does on a machine, for vectors and blocks of any length.
 pub struct Simulation {
@@ -180,7 +184,7 @@ impl Simulation {
     pub fn posts(&self, bytes: usize) -> usize {
         let ranks = self.symmetry().map_or(self.size(), Symmetry::period);
         let lengths = self.lengths_and_bytes(bytes.min(MOST_BYTES)).0;
-        ranks * typical_posts(&self.compiler(lengths), ranks)
+        ranks * self.typical_posts(&self.compiler(lengths), ranks)
     }
 
     /// Returns the bytes of the call in the rank that has most of them.
@@ -371,31 +375,38 @@ impl Simulation {
         ranks: usize,
         observe: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Program>, SimulationError> {
-        let too_many = Err(SimulationError::TooManyPosts { size: self.size() });
-        // Rejects a job that is too large before all its programs are written.
-        if ranks > MANY_RANKS && typical_posts(compiler, ranks) * ranks > MOST_POSTS {
-            return too_many;
-        }
         let mut programs = Vec::with_capacity(ranks);
         let mut posts = 0;
         for rank in 0..ranks {
             observe(Progress { stage: Stage::Programs, done: rank, total: ranks });
             let program = compiler.program(rank);
             posts += program.posts_and_signals();
-            if posts > MOST_POSTS {
-                return too_many;
+            // Rejects a job that is too large before all its programs are written.
+            let is_unlikely_to_fit = rank == 0
+                && (ranks > MANY_RANKS || posts.saturating_mul(ranks) > MOST_POSTS)
+                && self.typical_posts(compiler, ranks).saturating_mul(ranks) > MOST_POSTS;
+            if is_unlikely_to_fit || posts > MOST_POSTS {
+                return Err(SimulationError::TooManyPosts { size: self.size() });
             }
             programs.push(program);
         }
         Ok(programs)
     }
-}
 
-/// Returns the median number of sends, receives and signals in a sample of ranks.
-fn typical_posts(compiler: &Compiler, ranks: usize) -> usize {
-    let sample: BTreeSet<usize> = (1..=5).map(|sixth| ranks * sixth / 6).collect();
-    let mut posts: Vec<usize> =
-        sample.iter().map(|&rank| compiler.program(rank).posts_and_signals()).collect();
-    posts.sort_unstable();
-    posts[posts.len() / 2]
+    /// Returns about how many sends, receives and signals one of the first so many ranks has. On some node, the first rank counts as
+    /// what it is, which may lead the node; a sample stands for the others.
+    fn typical_posts(&self, compiler: &Compiler, ranks: usize) -> usize {
+        let mut random = Random(ranks as u64);
+        let nodes = &self.problem.nodes;
+        let node = nodes.place(random.below(ranks)).node;
+        let members: Vec<usize> = nodes.members(node).filter(|&rank| rank < ranks).collect();
+        let (first, others) = members.split_first().expect("the rank is on its node");
+        let posts = |rank: usize| compiler.program(rank).posts_and_signals();
+        let sampled =
+            (0..SAMPLED_OTHERS.min(others.len())).map(|_| posts(others[random.below(others.len())]));
+        let mut sampled: Vec<usize> = sampled.collect();
+        sampled.sort_unstable();
+        let median = sampled.get(sampled.len() / 2).copied().unwrap_or(0);
+        (posts(*first) + others.len() * median).div_ceil(members.len())
+    }
 }

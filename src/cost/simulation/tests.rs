@@ -710,6 +710,21 @@ fn messages_between_groups_are_longer_under_way() {
     assert_eq!(recursive_doubling(4, 8, &grouped(Some(&[0, 1, 2, 3]))), 2.0 * (step + 16.0));
 }
 
+/// Leaders have far more of them than the other ranks of their nodes.
+#[test]
+fn posts_are_estimated() {
+    let machine = Machine { ranks_per_node: 16, ..hockney() };
+    for (collective, name) in [(Bcast, "node_aware"), (Bcast, "binomial"), (Allreduce, "ring")] {
+        let algorithm = collective.algorithm(name).unwrap();
+        let simulation = Simulation::new(collective, algorithm, &Problem::new(1024), &machine).unwrap();
+        let ranks = simulation.symmetry().map_or(simulation.size(), Symmetry::period);
+        let compiler = simulation.compiler(simulation.lengths_and_bytes(1 << 20).0);
+        let posts: usize = (0..ranks).map(|rank| compiler.program(rank).posts_and_signals()).sum();
+        let ratio = simulation.posts(1 << 20) as f64 / posts as f64;
+        assert!((0.7..1.4).contains(&ratio), "{name}: {ratio} of {posts}");
+    }
+}
+
 #[test]
 fn the_lower_bound_has_the_time_between_groups() {
     let machine = with_link(|link| Link { group_latency: 1024.0, ..link });
