@@ -28,8 +28,8 @@ const MOST_SHORT_ACTIONS: usize = 1 << 10;
 /// A simulation of at most so many actions takes no longer than a bound from several programs, if these are of many ranks.
 const MOST_QUICK_ACTIONS: usize = 1 << 20;
 
-/// On fewer ranks, programs are written at once.
-const MANY_RANKS: usize = 1 << 12;
+/// On at most so many ranks, programs are written at once.
+const MOST_WRITTEN_AT_ONCE: usize = 1 << 12;
 
 /// The bound of a node knows so many of its ranks at most.
 const MOST_OF_NODE: usize = 128;
@@ -116,7 +116,7 @@ fn is_short(program: &Program) -> bool {
 
 /// Whether few of many ranks stand for all, and together do little.
 fn is_simulated_quickly(job: &Simulation, first: &Program) -> bool {
-    let symmetry = job.symmetry().filter(|_| job.size() > MANY_RANKS);
+    let symmetry = job.symmetry().filter(|_| job.size() > MOST_WRITTEN_AT_ONCE);
     symmetry.is_some_and(|symmetry| symmetry.period() * first.actions.len() <= MOST_QUICK_ACTIONS)
 }
 
