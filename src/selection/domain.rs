@@ -35,12 +35,12 @@ impl Domain {
     ) -> Result<Domain, Contradiction> {
         let mut domain = Domain { quantities: [const { None }; QUANTITIES], properties: [None; PROPERTIES] };
         for condition in conditions {
-            let message = format!("no call meets `{condition}` and what stands before it");
+            let message = || format!("no call meets `{condition}` and what stands before it");
             domain.restrict(condition, condition.key(), message)?;
         }
         for condition in conditions {
             if let Some(quantity) = unknown_between_groups(collective, condition) {
-                let message = format!("between two groups not all ranks know the {}", quantity.name());
+                let message = || format!("between two groups not all ranks know the {}", quantity.name());
                 let one_group = Condition::Quantity(Quantity::Groups, Ranges::only(1));
                 domain.restrict(&one_group, condition.key(), message)?;
             }
@@ -50,7 +50,7 @@ impl Domain {
         }
         let name = choice.algorithm().map_or(BELOW, |algorithm| algorithm.name);
         for (condition, reason) in implied(collective, choice) {
-            let message = format!("`{name}` serves none of these calls: {reason}");
+            let message = || format!("`{name}` serves none of these calls: {reason}");
             domain.restrict(&condition, ALGORITHM, message)?;
         }
         Ok(domain)
@@ -61,10 +61,10 @@ impl Domain {
         &mut self,
         condition: &Condition,
         key: &'static str,
-        message: String,
+        message: impl Fn() -> String,
     ) -> Result<(), Contradiction> {
         self.narrow(condition);
-        if self.is_empty() { Err(Contradiction { key, message }) } else { Ok(()) }
+        if self.is_empty() { Err(Contradiction { key, message: message() }) } else { Ok(()) }
     }
 
     fn narrow(&mut self, condition: &Condition) {

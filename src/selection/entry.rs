@@ -22,6 +22,15 @@ pub struct Written {
     pub is_commented: bool,
 }
 
+impl Written {
+    /// Returns the same rules as rules of the library itself.
+    pub fn tested(mut self) -> Written {
+        let entries = self.lists.iter_mut().flat_map(|(_, entries)| entries);
+        entries.for_each(|entry| entry.provenance = Provenance::Tested);
+        self
+    }
+}
+
 /// A rule, not yet interpreted.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -41,6 +50,8 @@ pub enum Provenance {
     Translated,
     /// The rule completes others and need not decide any call.
     Implied,
+    /// A built-in rule. Tests check that it decides, so that processes need not.
+    Tested,
 }
 
 /// A key and its values.

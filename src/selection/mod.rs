@@ -72,8 +72,10 @@ pub struct Rules {
 impl Rules {
     /// Returns the rules that apply unless the user gives others.
     pub fn built_in() -> &'static Rules {
-        static BUILT_IN: LazyLock<Rules> =
-            LazyLock::new(|| Rules::parse(BUILT_IN_NAME, BUILT_IN_TEXT).expect("tested with the library"));
+        static BUILT_IN: LazyLock<Rules> = LazyLock::new(|| {
+            let read = |text: &str, faults: &mut Vec<Fault>| file::read(text, faults).tested();
+            Rules::of_entries(BUILT_IN_NAME, BUILT_IN_TEXT, read).expect("tested with the library")
+        });
         &BUILT_IN
     }
 

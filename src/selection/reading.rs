@@ -29,13 +29,18 @@ pub fn rules(
         faults.push(Fault { place: beyond.place.clone(), message });
         return Vec::new();
     }
-    let mut earlier: Vec<(Rule, Domain)> = Vec::with_capacity(entries.len());
+    let mut rules: Vec<Rule> = Vec::with_capacity(entries.len());
+    let mut domains: Vec<Domain> = Vec::new();
     for entry in entries {
         let Some(rule) = Reader { collective, entry, source, faults }.rule() else { continue };
+        if entry.provenance == Provenance::Tested {
+            rules.push(rule);
+            continue;
+        }
         let mut never_decides = |place, message| match entry.provenance {
             Provenance::Written => faults.push(Fault { place, message }),
             Provenance::Translated => notes.push(Fault { place, message }),
-            Provenance::Implied => {}
+            Provenance::Implied | Provenance::Tested => {}
         };
         let domain = match Domain::of(collective, &rule.conditions, rule.choice) {
             Ok(domain) => domain,
@@ -44,15 +49,16 @@ pub fn rules(
                 continue;
             }
         };
-        if let Some((covering, _)) = earlier.iter().find(|(one, reach)| one.is_box() && reach.covers(&domain))
-        {
+        let mut earlier = rules.iter().zip(&domains);
+        if let Some((covering, _)) = earlier.find(|(one, reach)| one.is_box() && reach.covers(&domain)) {
             let message = format!("this rule never decides: the one at {} covers it", covering.origin);
             never_decides(entry.place.clone(), message);
             continue;
         }
-        earlier.push((rule, domain));
+        rules.push(rule);
+        domains.push(domain);
     }
-    earlier.into_iter().map(|(rule, _)| rule).collect()
+    rules
 }
 
 struct Reader<'reader> {

@@ -114,6 +114,13 @@ fn parameters_are_part_of_the_choice() {
     assert_eq!((binomial.get(Parameter::Radix), binomial.get(Parameter::Segment)), (None, Some(64 * KIB)));
 }
 
+/// Processes read these rules unchecked, because this test checks that none is faulty or never decides.
+#[test]
+fn the_built_in_rules_are_right() {
+    let checked = Rules::parse(BUILT_IN_NAME, BUILT_IN_TEXT).unwrap();
+    assert_eq!(format!("{checked:?}"), format!("{:?}", Rules::built_in()));
+}
+
 #[test]
 fn the_built_in_rules_name_known_algorithms_and_serve_every_call() {
     // Reading the rules looks up every algorithm.

@@ -10,12 +10,17 @@ use crate::mpi::parameters::settings::Values;
 use crate::mpi::reporting::watch::Subject;
 use crate::mpi::shim::bindings::*;
 use std::ffi::c_void;
-use std::mem;
 use std::sync::Arc;
 
-/// The most calls of each collective that a communicator remembers. Programs repeat a few calls in turn that differ in
-/// operators, datatypes or counts.
-const MOST_JOBS: usize = 4;
+/// The most calls of each collective that a communicator remembers. Programs repeat calls in turn that differ in
+/// operators, datatypes or counts: CP2K repeats about ten allreduces and forty broadcasts.
+const MOST_JOBS: usize = 64;
+
+/// A communicator remembers this many calls of a collective, however much memory they take.
+const FEW_JOBS: usize = 4;
+
+/// The most weight ([`Job::weight`]) of all remembered calls of a collective if they are more than [`FEW_JOBS`].
+const MOST_WEIGHT: usize = 1024;
 
 /// A remembered call, and how it is served.
 pub struct Job {
@@ -55,10 +60,10 @@ impl Shifts {
     }
 }
 
-/// The last jobs of each collective, allocated with the first job. Most communicators have no jobs of most collectives, and
-/// one of each of the others.
+/// The last jobs of each collective, oldest first. Allocated with the first job: most communicators have no jobs of most
+/// collectives, and one of each of the others.
 #[derive(Default)]
-pub struct Jobs(Option<Box<[Box<[Job]>; Collective::ALL.len()]>>);
+pub struct Jobs(Option<Box<[Vec<Job>; Collective::ALL.len()]>>);
 
 impl Jobs {
     /// Returns the job of the same call; `key.rs` defines which calls are the same.
@@ -79,22 +84,21 @@ impl Jobs {
         None
     }
 
-    /// Remembers a job. It replaces the job of the same call, or the oldest one if there are too many.
+    /// Remembers a job. It replaces the job of the same call. If there are too many, the older half is forgotten.
     ///
     /// # Safety
     /// As for [`Jobs::find`].
     pub unsafe fn insert(&mut self, call: &rustcoll_call, values: &Values, job: Job) -> &mut Job {
-        let kept = &mut self.0.get_or_insert_default()[call.collective as usize];
-        let mut jobs = mem::take(kept).into_vec();
+        let jobs = &mut self.0.get_or_insert_default()[call.collective as usize];
         // SAFETY: by this function's contract.
         jobs.retain(|job| !unsafe { job.key.is_of(call, values) });
-        if jobs.len() == MOST_JOBS {
-            jobs.remove(0);
+        let (number, weight) = (jobs.len() + 1, jobs.iter().chain([&job]).map(Job::weight).sum::<usize>());
+        if number > MOST_JOBS || (number > FEW_JOBS && weight > MOST_WEIGHT) {
+            jobs.drain(..number / 2);
         }
         jobs.reserve_exact(1);
         jobs.push(job);
-        *kept = jobs.into_boxed_slice();
-        kept.last_mut().expect("one was just added")
+        jobs.last_mut().expect("one was just added")
     }
 
     pub fn clear(&mut self) {
@@ -118,11 +122,72 @@ impl Job {
         Job { subject, ..self }
     }
 
+    /// Returns a number that grows with the memory that the job keeps: of operations in its plan, and of counts in its key.
+    fn weight(&self) -> usize {
+        self.planned.operations() + self.key.numbers()
+    }
+
     /// Moves the transfer to the buffers of another same call. Returns whether it has one that can be moved.
     #[inline]
     pub fn turn_to(&mut self, call: &rustcoll_call) -> bool {
         let (Some(transfer), Some(shifts)) = (&mut self.transfer, self.shifts) else { return false };
         shifts.turn(transfer, call);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Operation, Plan};
+    use crate::mpi::calls::planning::{CallPlan, Served};
+    use crate::mpi::parameters::settings::Settings;
+    use std::ops::Range;
+    use std::ptr;
+
+    fn call(count: usize) -> rustcoll_call {
+        let nowhere = rustcoll_numbers { values: ptr::null(), are_wide: 0 };
+        let side = rustcoll_side {
+            buffer: ptr::null(),
+            count,
+            counts: nowhere,
+            displacements: nowhere,
+            datatype: ptr::null(),
+            datatypes: rustcoll_handles { values: ptr::null(), are_ints: 0 },
+        };
+        let collective = Collective::Bcast as i32;
+        rustcoll_call { collective, in_place: 0, root: 0, send: side, recv: side, operator_: ptr::null() }
+    }
+
+    /// Remembers calls with these counts, each by a plan of so many operations. Returns which of the counts are still known.
+    fn known(counts: Range<usize>, operations: usize) -> Vec<usize> {
+        let values = Settings::of(Collective::Bcast).values();
+        let mut jobs = Jobs::default();
+        for count in counts.clone() {
+            let plan = Plan { operations: vec![Operation::AwaitSlots; operations], ..Plan::default() };
+            let served = Served::Here(CallPlan::Plan(Arc::new(plan)));
+            let planned = Planned { served, ..Planned::nothing() };
+            let call = call(count);
+            // SAFETY: pointers are NULL, so no buffer has blocks.
+            unsafe {
+                let key = Key::new(&call, values, (0, 0));
+                jobs.insert(&call, &values, Job::new(key, planned));
+            }
+        }
+        // SAFETY: as above.
+        counts.filter(|&count| unsafe { jobs.find(&call(count), &values) }.is_some()).collect()
+    }
+
+    #[test]
+    fn many_short_calls_are_remembered() {
+        assert!(known(0..MOST_JOBS, 8).into_iter().eq(0..MOST_JOBS));
+        assert!(known(0..MOST_JOBS + 1, 8).into_iter().eq(MOST_JOBS / 2..MOST_JOBS + 1));
+    }
+
+    #[test]
+    fn few_long_calls_are_remembered() {
+        assert_eq!(known(0..FEW_JOBS, MOST_WEIGHT), [0, 1, 2, 3]);
+        assert_eq!(known(0..FEW_JOBS + 1, MOST_WEIGHT), [2, 3, 4]);
+        assert_eq!(known(0..8, MOST_WEIGHT / 8).len(), 8);
     }
 }

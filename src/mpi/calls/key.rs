@@ -55,6 +55,15 @@ impl Key {
         }
     }
 
+    /// Returns how many numbers the copies of the caller's arrays hold.
+    pub fn numbers(&self) -> usize {
+        [&self.recv, &self.send]
+            .into_iter()
+            .filter_map(|side| side.blocks.as_ref())
+            .map(|it| it.numbers())
+            .sum()
+    }
+
     /// Whether a call of the key's collective and communicator is the same.
     ///
     /// # Safety
@@ -118,6 +127,10 @@ impl Blocks {
         }
     }
 
+    fn numbers(&self) -> usize {
+        self.counts.len() + self.displacements.len()
+    }
+
     /// # Safety
     /// The side's arrays are NULL or have as many elements as these.
     unsafe fn are_of(&self, side: &rustcoll_side) -> bool {
@@ -144,6 +157,14 @@ impl Numbers {
                 () if are_wide != 0 => Numbers::Wide(slice::from_raw_parts(values.cast(), length).into()),
                 () => Numbers::Ints(slice::from_raw_parts(values.cast(), length).into()),
             }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Numbers::Missing => 0,
+            Numbers::Ints(numbers) => numbers.len(),
+            Numbers::Wide(numbers) => numbers.len(),
         }
     }
 

@@ -208,6 +208,11 @@ impl Planned {
         matches!(&self.served, Served::Here(program) if program.first().slots.is_some())
     }
 
+    /// Returns the number of operations in the plan that is carried out first.
+    pub fn operations(&self) -> usize {
+        if let Served::Here(program) = &self.served { program.first().operations.len() } else { 0 }
+    }
+
     /// Notes and logs what was decided about a call on a communicator of that name.
     pub fn tell(&self, communicator: &str, arguments: &Arguments) {
         let (collective, Decision { number, decided, .. }) = (arguments.collective, &self.decision);
