@@ -453,16 +453,25 @@ impl Plan {
     /// Appends a complete plan that runs `times` times, each time `step` elements further on. At its end all
     /// its posts are complete, so the next plan may use their numbers.
     fn append(&mut self, next: Plan, times: usize, step: usize) {
-        let (first, awaited) = (self.operations.len(), self.awaited.len());
+        let first = self.operations.len();
+        match first {
+            0 => *self = Plan { slots: self.slots, ..next },
+            _ => self.extend(next),
+        }
+        self.operations.reserve_exact(1);
+        self.operations.push(Operation::EndStripe { first, times, step });
+    }
+
+    fn extend(&mut self, next: Plan) {
+        let awaited = self.awaited.len();
         self.awaited.extend(next.awaited);
-        self.operations.reserve_exact(next.operations.len() + 1);
+        self.operations.reserve_exact(next.operations.len());
         self.operations.extend(next.operations.into_iter().map(|operation| match operation {
             Operation::Wait { awaited: range } => {
                 Operation::Wait { awaited: range.start + awaited..range.end + awaited }
             }
             other => other,
         }));
-        self.operations.push(Operation::EndStripe { first, times, step });
         self.posts = self.posts.max(next.posts);
         self.scratch_elements = self.scratch_elements.max(next.scratch_elements);
         self.spare_elements = self.spare_elements.max(next.spare_elements);
@@ -536,6 +545,9 @@ impl<'a> Stripes<'a> {
     /// in neither. They then differ only in where the caller's elements lie, by the elements of a stripe.
     fn starts(&self) -> Vec<usize> {
         let Stripes { schedule, binding, step, count, .. } = *self;
+        if count == 1 {
+            return vec![0];
+        }
         let views = [&binding.send, &binding.recv, &binding.scratch];
         let lengths = views.into_iter().flat_map(|view| view.layout.lengths(schedule.blocks));
         let around_end = |length: usize| [length / step, length.div_ceil(step)];

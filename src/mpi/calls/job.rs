@@ -19,7 +19,7 @@ const MOST_JOBS: usize = 64;
 /// A communicator remembers this many calls of a collective, however much memory they take.
 const FEW_JOBS: usize = 4;
 
-/// The most weight ([`Job::weight`]) of all remembered calls of a collective if they are more than [`FEW_JOBS`].
+/// The most weight of all remembered calls of a collective if they are more than [`FEW_JOBS`].
 const MOST_WEIGHT: usize = 1024;
 
 /// A remembered call, and how it is served.
@@ -33,6 +33,8 @@ pub struct Job {
     pub spare: Arc<Spare>,
     /// What to record of the call; `None` if no call was watched when it was remembered.
     pub subject: Option<Arc<Subject>>,
+    /// Operations of the plan and numbers of the key: most of the memory that the job keeps.
+    weight: usize,
 }
 
 /// Bytes from the buffers of a call to those of its transfer.
@@ -92,7 +94,8 @@ impl Jobs {
         let jobs = &mut self.0.get_or_insert_default()[call.collective as usize];
         // SAFETY: by this function's contract.
         jobs.retain(|job| !unsafe { job.key.is_of(call, values) });
-        let (number, weight) = (jobs.len() + 1, jobs.iter().chain([&job]).map(Job::weight).sum::<usize>());
+        let (number, weight) =
+            (jobs.len() + 1, jobs.iter().map(|job| job.weight).sum::<usize>() + job.weight);
         if number > MOST_JOBS || (number > FEW_JOBS && weight > MOST_WEIGHT) {
             jobs.drain(..number / 2);
         }
@@ -109,7 +112,8 @@ impl Jobs {
 impl Job {
     /// Returns a job without a transfer.
     pub fn new(key: Key, planned: Planned) -> Job {
-        Job { key, planned, transfer: None, shifts: None, spare: Arc::default(), subject: None }
+        let weight = planned.operations() + key.numbers();
+        Job { key, planned, transfer: None, shifts: None, spare: Arc::default(), subject: None, weight }
     }
 
     pub fn with_transfer(key: Key, planned: Planned, transfer: Transfer, call: &rustcoll_call) -> Job {
@@ -120,11 +124,6 @@ impl Job {
     /// Returns the job with what to record of its calls.
     pub fn told(self, subject: Option<Arc<Subject>>) -> Job {
         Job { subject, ..self }
-    }
-
-    /// Returns a number that grows with the memory that the job keeps: of operations in its plan, and of counts in its key.
-    fn weight(&self) -> usize {
-        self.planned.operations() + self.key.numbers()
     }
 
     /// Moves the transfer to the buffers of another same call. Returns whether it has one that can be moved.

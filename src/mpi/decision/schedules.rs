@@ -180,7 +180,7 @@ impl Schedules {
         form: Form,
         graph: Graph,
     ) -> Result<Chosen<'_>, Missing> {
-        let may_be_spared = self.may_be_spared(call, values, form);
+        let may_be_spared = !self.spared.is_over() && self.may_be_spared(call, values, form);
         let is_spared = may_be_spared && self.spared.is_next();
         let form = Form { may_share: form.may_share && !is_spared, ..form };
         let kind = online::kind(call);

@@ -10,6 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct Spared(AtomicU64);
 
 impl Spared {
+    /// Whether counting changes nothing any more.
+    pub fn is_over(&self) -> bool {
+        self.0.load(Relaxed) == u64::MAX
+    }
+
     /// Whether the next one sends messages.
     pub fn is_next(&self) -> bool {
         self.0.load(Relaxed) < by_messages()
