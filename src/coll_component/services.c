@@ -2,6 +2,7 @@
 
 #include "component.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -291,7 +292,12 @@ int rustcoll_shim_is_threaded(void) { return opal_using_threads(); }
 
 int rustcoll_shim_is_crowded(void)
 {
-    return opal_process_info.num_local_peers >= sysconf(_SC_NPROCESSORS_ONLN);
+    /* Asked once: the C library reads a file for it. */
+    static atomic_long processors;
+    if (0 == processors) {
+        processors = sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    return opal_process_info.num_local_peers >= processors;
 }
 
 int rustcoll_shim_is_preloaded(void) { return 0; }
