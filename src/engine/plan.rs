@@ -454,9 +454,10 @@ impl Plan {
     /// its posts are complete, so the next plan may use their numbers.
     fn append(&mut self, next: Plan, times: usize, step: usize) {
         let first = self.operations.len();
-        match first {
-            0 => *self = Plan { slots: self.slots, ..next },
-            _ => self.extend(next),
+        if first == 0 {
+            *self = Plan { slots: self.slots, ..next };
+        } else {
+            self.extend(next);
         }
         self.operations.reserve_exact(1);
         self.operations.push(Operation::EndStripe { first, times, step });

@@ -57,11 +57,8 @@ impl Key {
 
     /// Returns how many numbers the copies of the caller's arrays hold.
     pub fn numbers(&self) -> usize {
-        [&self.recv, &self.send]
-            .into_iter()
-            .filter_map(|side| side.blocks.as_ref())
-            .map(|it| it.numbers())
-            .sum()
+        let blocks = [&self.recv, &self.send].into_iter().filter_map(|side| side.blocks.as_deref());
+        blocks.map(Blocks::numbers).sum()
     }
 
     /// Whether a call of the key's collective and communicator is the same.
