@@ -33,7 +33,7 @@ pub struct Job {
     pub spare: Arc<Spare>,
     /// What to record of the call; `None` if no call was watched when it was remembered.
     pub subject: Option<Arc<Subject>>,
-    /// Operations of the plan and numbers of the key: most of the memory that the job keeps.
+    /// Operations of the plan and elements of the key's arrays: most of the memory that the job keeps.
     weight: usize,
 }
 
@@ -94,8 +94,8 @@ impl Jobs {
         let jobs = &mut self.0.get_or_insert_default()[call.collective as usize];
         // SAFETY: by this function's contract.
         jobs.retain(|job| !unsafe { job.key.is_of(call, values) });
-        let (number, weight) =
-            (jobs.len() + 1, jobs.iter().map(|job| job.weight).sum::<usize>() + job.weight);
+        let number = jobs.len() + 1;
+        let weight = job.weight + jobs.iter().map(|job| job.weight).sum::<usize>();
         if number > MOST_JOBS || (number > FEW_JOBS && weight > MOST_WEIGHT) {
             jobs.drain(..number / 2);
         }
@@ -112,7 +112,7 @@ impl Jobs {
 impl Job {
     /// Returns a job without a transfer.
     pub fn new(key: Key, planned: Planned) -> Job {
-        let weight = planned.operations() + key.numbers();
+        let weight = planned.operations() + key.elements();
         Job { key, planned, transfer: None, shifts: None, spare: Arc::default(), subject: None, weight }
     }
 

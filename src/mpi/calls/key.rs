@@ -55,10 +55,10 @@ impl Key {
         }
     }
 
-    /// Returns how many numbers the copies of the caller's arrays hold.
-    pub fn numbers(&self) -> usize {
+    /// Returns how many elements the copies of the caller's arrays have.
+    pub fn elements(&self) -> usize {
         let blocks = [&self.recv, &self.send].into_iter().filter_map(|side| side.blocks.as_deref());
-        blocks.map(Blocks::numbers).sum()
+        blocks.map(Blocks::elements).sum()
     }
 
     /// Whether a call of the key's collective and communicator is the same.
@@ -124,8 +124,8 @@ impl Blocks {
         }
     }
 
-    fn numbers(&self) -> usize {
-        self.counts.len() + self.displacements.len()
+    fn elements(&self) -> usize {
+        self.counts.len() + self.displacements.len() + self.datatypes.as_ref().map_or(0, |all| all.len())
     }
 
     /// # Safety
