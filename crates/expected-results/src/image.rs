@@ -14,6 +14,10 @@ use crate::storage::{OtherMemory, Storage};
 /// Bytes of the guard on either side of a buffer; no call may touch them.
 const GUARD: usize = 64;
 const ALIGNMENT: usize = 16;
+/// A buffer of at least this many bytes begins [`ALIGNMENT`] behind a page, where `malloc` places long ones: some
+/// processors copy much slower from there and to there.
+const LONG: usize = 32 << 10;
+const PAGE: usize = 4096;
 /// A buffer of at least this many bytes is large.
 const LARGE: usize = 1 << 30;
 /// Elements left out between two blocks that have displacements.
@@ -202,8 +206,9 @@ impl<D: Datatype + Clone> Image<D> {
         let highest = spans().map(|span| span.end).max().unwrap_or(0).max(0);
         let below = (GUARD + lowest.unsigned_abs()).next_multiple_of(ALIGNMENT);
         let length = below + highest.unsigned_abs() + GUARD;
-        let storage = vec![0; length + ALIGNMENT];
-        let start = storage.as_ptr().align_offset(ALIGNMENT);
+        let unit = if length >= LONG { PAGE } else { ALIGNMENT };
+        let storage = vec![0; length + unit];
+        let start = storage.as_ptr().wrapping_add(below - ALIGNMENT).align_offset(unit);
         let mut image = Image {
             counts: blocks.iter().map(|block| block.count as c_int).collect(),
             datatypes: blocks.iter().map(|block| block.datatype.handle()).collect(),
@@ -427,4 +432,33 @@ fn firsts(blocks: &[Elements<impl Datatype>]) -> Vec<usize> {
 
 fn filler(place: usize) -> u8 {
     ((place as u32).wrapping_mul(0x9e37_79b1) >> 20) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    struct Int(Layout);
+
+    impl Datatype for Int {
+        type Handle = ();
+
+        fn layout(&self) -> &Layout {
+            &self.0
+        }
+
+        fn handle(&self) {}
+    }
+
+    #[test]
+    fn long_buffers_begin_where_malloc_places_them() {
+        let slots = vec![BasicValue { offset: 0, scalar: Scalar::Int }];
+        let int = Rc::new(Int(Layout { slots, lower_bound: 0, extent: 4 }));
+        for count in [LONG / 4, LONG / 4 + 1, 1 << 20] {
+            let blocks = [Elements { datatype: Rc::clone(&int), count }];
+            let image = Image::new(&blocks, Placement::Adjacent, 0);
+            assert_eq!(image.address().addr() % PAGE, ALIGNMENT);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The transport over MPI's messages, and the temporary memory of calls.
 
 pub mod channel;
+pub mod copying;
 pub mod memory;
 pub mod room;
 pub mod scratch;

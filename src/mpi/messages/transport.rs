@@ -1,6 +1,7 @@
 //! The transport over MPI's messages.
 
 use super::channel::Channel;
+use super::copying::copy_bytes;
 use super::memory::Arena;
 use crate::engine::{LentCopy, Memory, Region, Slots, Transport};
 use crate::mpi::calls::arguments::Side;
@@ -12,7 +13,6 @@ use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ops::Range;
-use std::ptr;
 
 /// An error code of MPI's, or one of `shim.h`.
 pub type Error = c_int;
@@ -142,23 +142,11 @@ pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
     }
     if source.datatype.contiguous != 0 && target.datatype.contiguous != 0 {
         // SAFETY: by this function's contract; without gaps an element's data is `size` consecutive bytes.
-        unsafe { copy_plain(source.data(), target.data(), source.bytes()) };
+        unsafe { copy_bytes(source.data(), target.data(), source.bytes()) };
         return Ok(());
     }
     // SAFETY: by this function's contract.
     unsafe { copy_by_mpi(source, target) }
-}
-
-/// Copies bytes.
-///
-/// # Safety
-/// As for [`copy`].
-#[inline]
-unsafe fn copy_plain(from: *const u8, to: *mut u8, bytes: usize) {
-    if from != to {
-        // SAFETY: by this function's contract.
-        unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
-    }
 }
 
 /// Copies as [`copy`] does, but through MPI, which can handle gaps and device memory.
@@ -453,7 +441,7 @@ impl Messages<'_> {
         unsafe {
             match self.gaps(region) {
                 Some(window) => window.pack(copied)?,
-                None => ptr::copy_nonoverlapping(self.span(region).data(), copied, copy.bytes),
+                None => copy_bytes(self.span(region).data(), copied, copy.bytes),
             }
         }
         Ok(copied)
@@ -595,7 +583,7 @@ impl Transport for Messages<'_> {
             unsafe {
                 match is_long_in_slot {
                     true => self.lane_memory_mut().writer.write(from, to, bytes),
-                    false => copy_plain(from, to, bytes),
+                    false => copy_bytes(from, to, bytes),
                 }
             }
             return Ok(());

@@ -4,6 +4,7 @@
 //! (the last level) with the writer, this is faster than to write past the caches, and the reader then reads from that cache.
 //! Otherwise, writing past the caches is many times as fast. Each rank times its first copies, and decides for itself.
 
+use crate::mpi::messages::copying::copy_bytes;
 use std::ptr;
 use std::time::Instant;
 
@@ -42,7 +43,7 @@ impl SlotWriter {
         const LAST: u32 = STREAMED + TIMED - 1;
         // SAFETY: by this function's contract.
         let copy = |streams: bool| unsafe {
-            if streams { stream(from, to, bytes) } else { ptr::copy_nonoverlapping(from, to, bytes) }
+            if streams { stream(from, to, bytes) } else { copy_bytes(from, to, bytes) }
         };
         if self.streams || self.copies > LAST {
             self.copies = (self.copies + 1) % AGAIN;
