@@ -14,8 +14,9 @@ use crate::schedule::MOST_TIMES;
 
 const TIMES_BITS: u32 = MOST_TIMES.trailing_ones();
 
-/// So many times all banks are used before a bank has a new place.
-const LAPS_FOR_A_PLACE: usize = 4;
+/// So many times as often as it has places, a bank is used with one place alone. The others pay off later: writing to memory
+/// for the first time takes as long as is won by some such uses.
+const USES_OF_ONE_PLACE: usize = 8;
 
 /// A rank's position in the order of stripes, for one class of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +42,11 @@ impl Turns {
     }
 
     /// Returns how many places of a bank are in use, at most `most`: slots that fit into a bank several times lie at another
-    /// place each time that the bank is used. A new place is added in one of [`LAPS_FOR_A_PLACE`] laps, because memory
-    /// that nobody has written costs time once.
+    /// place each time that the bank is used. First there is one place, later each lap adds one; see
+    /// [`USES_OF_ONE_PLACE`].
     #[inline]
     pub fn places(&self, most: usize) -> usize {
-        most.min(1 + self.lap() / LAPS_FOR_A_PLACE)
+        most.min(1 + self.lap().saturating_sub(USES_OF_ONE_PLACE * most))
     }
 
     /// Returns the place of this stripe's slots in their bank; see [`Turns::places`].
@@ -146,10 +147,14 @@ mod tests {
 
     #[test]
     fn places_of_a_bank_come_one_by_one_and_take_turns() {
+        let laps = 8 * USES_OF_ONE_PLACE;
         let places =
-            |most: usize| -> Vec<usize> { (0..14).map(|lap| after(2 * lap, 2).place(most)).collect() };
-        assert_eq!(places(1), [0; 14]);
-        assert_eq!(places(3), [0, 0, 0, 0, 0, 1, 0, 1, 2, 0, 1, 2, 0, 1]);
+            |most: usize| -> Vec<usize> { (0..laps).map(|lap| after(2 * lap, 2).place(most)).collect() };
+        assert_eq!(places(1), vec![0; laps]);
+        let of_three = places(3);
+        let (first, later) = of_three.split_at(3 * USES_OF_ONE_PLACE);
+        assert!(first.iter().all(|&place| place == 0));
+        assert_eq!(later[..7], [0, 1, 2, 0, 1, 2, 0]);
         assert_eq!(after(9, 2).place(3), after(8, 2).place(3));
     }
 
