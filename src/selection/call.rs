@@ -112,6 +112,11 @@ impl Call {
         measure != Measure::Nothing
     }
 
+    /// Whether all ranks know how long the call is: its bytes, or that it moves none.
+    pub fn is_length_known(&self) -> bool {
+        self.collective == Collective::Barrier || self.is_measured()
+    }
+
     /// Fails with the reason if an algorithm cannot serve the call.
     pub fn is_served_by(&self, algorithm: &Algorithm) -> Result<(), Reason> {
         algorithm.serves(self.size, self.remote, self.commutative)?;

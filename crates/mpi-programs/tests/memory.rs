@@ -84,7 +84,7 @@ fn freed_requests_keep_no_more_memory_together_than_allowed() {
 }
 
 /// Bytes that a communicator takes of a rank beside those of Open MPI. The bounds are 2 KiB before its first call, and after
-/// it 4 KiB and 256 bytes for each rank of the node.
+/// it 6 KiB and 256 bytes for each rank of the node: then the communicator remembers a call.
 #[test]
 fn a_communicator_takes_little_memory_and_less_before_its_first_call() {
     const RANKS: usize = 2;
@@ -102,6 +102,6 @@ fn a_communicator_takes_little_memory_and_less_before_its_first_call() {
         (kept("rustcoll,tuned,basic,libnbc,self,inter"), kept("tuned,basic,libnbc,self,inter"));
     let [before, after] = [0, 1].map(|call| with[call] - without[call]);
     assert!(before <= 2 << 10, "{before} bytes before the first call");
-    assert!(after <= (4 << 10) + 256 * RANKS, "{after} bytes after the first call");
+    assert!(after <= (6 << 10) + 256 * RANKS, "{after} bytes after the first call");
     assert!(after > before, "the first call makes what the communicator keeps of its calls");
 }

@@ -92,14 +92,24 @@ fn the_summary_tells_what_ran_and_who_decided_it() {
 
 #[test]
 fn the_first_calls_of_a_communicator_go_by_messages() {
-    let mut command = mpirun(RANKS);
-    command.env_remove(SHARED_MEMORY_FROM).args(["--mca", "coll_rustcoll_report", "calls"]);
-    let job = run(command.arg(program()));
-    assert_row(&job, ["4", "allreduce", BY_DEFAULT, &default_rule(), "8", "96"]);
+    let from = |number: Option<&str>| {
+        let mut command = mpirun(RANKS);
+        command.env_remove(SHARED_MEMORY_FROM).args(["--mca", "coll_rustcoll_report", "calls"]);
+        command.envs(number.map(|number| (SHARED_MEMORY_FROM, number)));
+        run(command.arg(program()))
+    };
     let is_early = |row: &[String; 6]| row[1] == "allreduce" && row[3].ends_with(", no shared memory yet");
-    let early: Vec<_> = rows(&job).into_iter().filter(is_early).map(|[.., calls, _]| calls).collect();
-    job.assert(early == ["4"], "the first four calls share no memory");
-    job.assert(job.count("bcast of 8 bytes by shared ") == 6 * RANKS, "nor do those that do not block");
+    let early = |job: &Job| -> Vec<_> {
+        rows(job).into_iter().filter(is_early).map(|[.., calls, _]| calls).collect()
+    };
+    let by_default = from(None);
+    by_default.assert(early(&by_default) == ["12"], "no short call shares memory");
+    by_default
+        .assert(by_default.count("bcast of 8 bytes by shared ") == 6 * RANKS, "those that do not block do");
+    let fifth = from(Some("5"));
+    fifth.assert(early(&fifth) == ["4"], "the first four calls share no memory");
+    assert_row(&fifth, ["4", "allreduce", BY_DEFAULT, &default_rule(), "8", "96"]);
+    fifth.assert(fifth.count("bcast of 8 bytes by shared ") == 9 * RANKS, "nor does one that does not block");
 }
 
 #[test]

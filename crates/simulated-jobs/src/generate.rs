@@ -186,7 +186,7 @@ impl Draw<'_> {
             let bytes = self.one_of(&[64, 4096]);
             self.push_setting("mockup_message_bytes", vec![bytes; history.ranks]);
         }
-        // Few histories have enough calls to start sharing memory by default.
+        // Few histories have enough calls to share memory later.
         if !self.one_in(3) {
             self.push_setting("shared_memory_from", vec![1; history.ranks]);
         }

@@ -42,6 +42,10 @@ use parameters::Parameter;
 use rustcoll::selection::Rules;
 use seeds::Seeds;
 
+/// The number of the first short collective of a communicator that shares memory, unless a history sets it. By default, few
+/// histories have enough calls.
+const SHARED_MEMORY_FROM: i32 = 5;
+
 #[global_allocator]
 static MEMORY: memory::RefusingAllocator = memory::RefusingAllocator;
 
@@ -56,6 +60,8 @@ fn main() -> ExitCode {
     };
     // Data that all ranks read is loaded before the fork.
     let parameters = Parameter::all();
+    let from = parameters.iter().find(|parameter| parameter.name == "shared_memory_from");
+    from.expect("the library has this parameter").set(SHARED_MEMORY_FROM);
     Rules::built_in();
     if let Seeds::One(seed) = seeds {
         println!("{}", seeds.history(seed, &parameters));

@@ -128,7 +128,7 @@ impl Communicator {
             };
             match job.planned.served {
                 Served::Here(_) => {
-                    if !job.turn_to(call) || (IS_WATCHED && !job.planned.is_repeated()) {
+                    if !job.turn_to(call) || !job.planned.is_repeated() {
                         return None;
                     }
                     settings.note_ran(job.planned.decision.number);
@@ -140,6 +140,9 @@ impl Communicator {
                     Some(self.settle(call, status))
                 }
                 Served::Below => {
+                    if !job.planned.is_repeated() {
+                        return None;
+                    }
                     settings.note_ran(settings::BELOW);
                     under_way.push(timed(job, sampler));
                     Some(RUSTCOLL_BELOW)
@@ -244,7 +247,7 @@ impl Communicator {
             }
             Missing::SharedMemory => {
                 let mut found = Ok(false);
-                Patience::with(self.handle).wait_until(|| {
+                Patience::with(self.handle).wait_for_messages(|| {
                     found = self.find_memory();
                     found != Ok(false)
                 })?;

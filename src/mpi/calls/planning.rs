@@ -194,13 +194,14 @@ impl Planned {
         match &self.lasting {
             Lasting::Always => true,
             Lasting::While(counter) => counter.passes(),
-            Lasting::Once | Lasting::Tried(_) => false,
+            Lasting::WhileSpared(spared, weight) => spared.count_if_next(*weight),
+            Lasting::Tried(_) => false,
         }
     }
 
     /// Whether the communicator remembers the decision.
     pub fn is_kept(&self) -> bool {
-        matches!(self.lasting, Lasting::Always | Lasting::While(_))
+        !matches!(self.lasting, Lasting::Tried(_))
     }
 
     /// Whether the call uses slots of shared memory.

@@ -13,7 +13,7 @@ use crate::mpi::parameters::settings::{self, Values, name_below, number};
 use crate::mpi::reporting::watch::Watcher;
 use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::{Knowledge, Spread};
-use crate::mpi::shared_memory::spared::Spared;
+use crate::mpi::shared_memory::spared::{self, Spared};
 use crate::mpi::shim::bindings::rustcoll_shim_goes_by_tcp;
 use crate::schedule::Schedule;
 use crate::selection::online::{self, Counter, NextCall, Online};
@@ -41,7 +41,7 @@ pub struct Schedules {
     nodes_of_neighbours: Option<Nodes>,
     memory: SharedMemory,
     /// Counts the first blocking calls, which do not use shared memory.
-    spared: Spared,
+    spared: Arc<Spared>,
     /// Forced algorithms whose refusal was reported.
     reported: BTreeSet<(Collective, &'static str)>,
     /// The trials of algorithms while the job runs.
@@ -125,8 +125,8 @@ pub enum Lasting {
     Always,
     /// While the counter lets calls pass: until the next call that tries an algorithm.
     While(Arc<Counter>),
-    /// For this call alone, one of the communicator's first calls.
-    Once,
+    /// While the communicator's first calls send messages. Among them, this one has that weight.
+    WhileSpared(Arc<Spared>, u64),
     /// For this call alone, which tries an algorithm for calls of this kind.
     Tried(Call),
 }
@@ -163,7 +163,7 @@ impl Schedules {
             nodes,
             nodes_of_neighbours: None,
             memory: SharedMemory::Unknown,
-            spared: Spared::default(),
+            spared: Arc::default(),
             reported: BTreeSet::new(),
             online: Online::new(settings::tune_from()),
         }
@@ -210,7 +210,7 @@ impl Schedules {
         if depends_on_memory && self.memory == SharedMemory::Unknown {
             return Err(Missing::SharedMemory);
         }
-        let mut lasting = if is_spared { Lasting::Once } else { Lasting::Always };
+        let mut lasting = Lasting::Always;
         if is_explored && !is_spared {
             let usual = choice;
             (choice, lasting) = self.turn(call, kind, usual)?;
@@ -222,7 +222,10 @@ impl Schedules {
             self.online.count(&kind);
         }
         if may_be_spared {
-            self.spared.count();
+            let weight = spared::weight(call);
+            if self.spared.count(weight) {
+                lasting = Lasting::WhileSpared(Arc::clone(&self.spared), weight);
+            }
         }
         let lacks_memory = depends_on_memory && self.memory == SharedMemory::Missing;
         let lacks = [
@@ -257,12 +260,11 @@ impl Schedules {
     fn is_explored(&self, call: &Call, decided: &Decided, values: Values, form: Form) -> bool {
         let is_ruled = matches!(decided, Decided::Rule(_));
         let is_plain = form.is_blocking && form.calls_others && call.remote == 0 && !call.reproducible;
-        let is_measured = call.collective == Collective::Barrier || call.is_measured();
         let has_limit = values.scratch_limit() < usize::MAX;
         self.info.tunes_online()
             && is_ruled
             && is_plain
-            && is_measured
+            && call.is_length_known()
             && call.collective.cut() != Cut::Edges
             && !has_limit
     }
@@ -306,8 +308,7 @@ impl Schedules {
     }
 
     /// Whether a blocking call, if it is one of the first, goes by messages although its choice depends on shared
-    /// memory. All ranks count alike: such calls are not remembered, and what a rank knows of the memory does not
-    /// matter.
+    /// memory. All ranks count alike: remembered calls count, too, and what a rank knows of the memory does not matter.
     fn may_be_spared(&mut self, call: &Call, values: Values, form: Form) -> bool {
         let call = self.located(call, values, form);
         form.is_blocking && self.depends_on_memory(&call, values, form) && {

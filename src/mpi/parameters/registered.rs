@@ -157,8 +157,8 @@ fn shared_memory_parameters() -> [Registered; 4] {
         )),
         shared(general_parameter(
             "shared_memory_from",
-            "From which collective of a communicator on they share memory, of those that could; the ones before go by messages. \
-             Those that block and those that do not are counted apart; 5 unless set",
+            "From which short collective of a communicator on they share memory, of those that could; the ones before go by \
+             messages. Longer ones count more. Those that block and those that do not are counted apart; 501 unless set",
             &["default"],
             1,
             &SHARED_MEMORY_FROM,

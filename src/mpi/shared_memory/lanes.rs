@@ -6,7 +6,7 @@ use super::geometry::{Geometry, LANES, NONBLOCKING};
 use super::lane_memory::LaneMemory;
 use super::node::NodeMemory;
 use super::sharing::Making;
-use super::spared::Spared;
+use super::spared::{self, Spared};
 use crate::mpi::messages::transport::{Error, is_of_data};
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_INTERN;
 use std::collections::BTreeSet;
@@ -135,7 +135,7 @@ impl Lanes {
     pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Option<Turn>, Error> {
         let lanes = Arc::clone(self);
         match (is_persistent, self.miscounted.get()) {
-            (false, _) if self.spared.count() => Ok(None),
+            (false, _) if self.spared.count(spared::OTHERS) => Ok(None),
             (false, _) => Ok(Some(Turn { lanes, lane: Some(NONBLOCKING), persistent: None, asked: None })),
             (true, Some(error)) => Err(*error),
             (true, None) => {

@@ -43,12 +43,17 @@ impl Patience {
                 return Ok(());
             }
         }
-        self.wait_long(is_over)
+        self.wait_long(is_over, if self.is_crowded { YIELDS } else { LOOKS })
     }
 
-    fn wait_long(self, mut is_over: impl FnMut() -> bool) -> Result<(), Error> {
-        let (pause, mut looks): (fn(), usize) =
-            if self.is_crowded { (yield_now, YIELDS) } else { (spin_loop, LOOKS) };
+    /// Like [`Patience::wait_until`], for what messages bring: they move only while MPI makes progress.
+    pub fn wait_for_messages(self, is_over: impl FnMut() -> bool) -> Result<(), Error> {
+        self.wait_long(is_over, 1)
+    }
+
+    /// `looks`: how many in a row before MPI first makes progress.
+    fn wait_long(self, mut is_over: impl FnMut() -> bool, mut looks: usize) -> Result<(), Error> {
+        let pause: fn() = if self.is_crowded { yield_now } else { spin_loop };
         loop {
             for _ in 0..looks {
                 pause();

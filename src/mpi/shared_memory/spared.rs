@@ -1,13 +1,26 @@
 //! The first collectives of a communicator send messages, because memory costs a communicator with few calls too much.
 
 use crate::mpi::parameters::settings::by_messages;
+use crate::selection::Call;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Counts the collectives that sent messages although their choice depends on shared memory; all ranks count
-/// alike. [`u64::MAX`] after the first one that did not: no later one does, whatever the parameter says,
+/// The sum of the weights of those collectives that sent messages although their choice depends on shared memory; all ranks
+/// add the same. [`u64::MAX`] after the first one that did not: no later one does, whatever the parameter says,
 /// because repeated calls no longer ask.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Spared(AtomicU64);
+
+/// A short call, and one more of so many bytes, has a weight of 1: on two ranks, messages cost it about as much more than
+/// shared memory.
+const BYTES: usize = 4096;
+
+/// The weight of a collective that is planned anew each time, or whose length some ranks may not know.
+pub const OTHERS: u64 = 125;
+
+/// Returns the weight of a blocking collective.
+pub fn weight(call: &Call) -> u64 {
+    if call.is_length_known() { 1 + (call.bytes / BYTES) as u64 } else { OTHERS }
+}
 
 impl Spared {
     /// Whether counting changes nothing any more.
@@ -21,10 +34,15 @@ impl Spared {
     }
 
     /// Counts the next one. Returns whether it sends messages.
-    pub fn count(&self) -> bool {
-        let first = by_messages();
-        let next = |count| Some(if count < first { count + 1 } else { u64::MAX });
-        self.0.fetch_update(Relaxed, Relaxed, next).is_ok_and(|count| count < first)
+    pub fn count(&self, weight: u64) -> bool {
+        let most = by_messages();
+        let next = |sum: u64| Some(if sum < most { sum.saturating_add(weight) } else { u64::MAX });
+        self.0.fetch_update(Relaxed, Relaxed, next).is_ok_and(|sum| sum < most)
+    }
+
+    /// Counts the next one if it sends messages. Returns whether it does.
+    pub fn count_if_next(&self, weight: u64) -> bool {
+        self.is_next() && self.count(weight)
     }
 
     /// Ends the count: no later collective sends messages because of it.
