@@ -20,8 +20,9 @@ const LONG: usize = 32 << 10;
 const PAGE: usize = 4096;
 /// A buffer of at least this many bytes is large.
 const LARGE: usize = 1 << 30;
-/// Elements left out between two blocks that have displacements.
-const GAP: usize = 2;
+/// Elements left out between two blocks that have displacements: so many that no block begins a few bytes behind another one,
+/// modulo a page, where some processors copy much slower.
+const GAP: usize = 32;
 
 /// A datatype of an MPI library, with the layout of its elements.
 pub trait Datatype: Debug {

@@ -1,10 +1,11 @@
-//! Copies of bytes, without a trap of the C library.
+//! Copies of bytes, without a trap of some processors.
 //!
-//! On AMD's Zen 3 and Zen 4, `memcpy` of glibc before 2.39 takes up to 25 times as long for some KiB if the target lies
-//! a few bytes behind the source modulo a page ([glibc bug 30994](https://sourceware.org/bugzilla/show_bug.cgi?id=30994)).
-//! `malloc` places long buffers 16 bytes behind a page, and long slots of shared memory begin at pages, so most programs
-//! would meet this.
+//! On AMD's Zen 3 and Zen 4, the instruction `rep movsb` takes up to 25 times as long if the target lies a few bytes behind
+//! the source modulo a page. `memcpy` of glibc before 2.39 uses it
+//! ([glibc bug 30994](https://sourceware.org/bugzilla/show_bug.cgi?id=30994)), and so does Linux. `malloc` places long
+//! buffers 16 bytes behind a page, and long slots of shared memory begin at pages, so most programs would meet this.
 
+use crate::mpi::shared_memory::geometry::PAGE;
 use std::ptr;
 
 /// Copies bytes. Does nothing if source and target are the same.
@@ -18,19 +19,18 @@ pub unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize) {
     }
     // SAFETY: by this function's contract.
     unsafe {
-        match is_slow(from, to, bytes) {
+        match is_trap(from.addr(), to.addr(), bytes) {
             true => copy_in_vectors(from, to, bytes),
             false => ptr::copy_nonoverlapping(from, to, bytes),
         }
     }
 }
 
-/// Whether the C library may copy slowly: by `rep movsb`, for which the processor takes the target to be in the source.
+/// Whether `rep movsb` may copy slowly between these addresses: the processor takes the target to be in the source.
 #[inline]
-fn is_slow(from: *const u8, to: *mut u8, bytes: usize) -> bool {
-    const PAGE: usize = 4096;
-    let behind = to.addr().wrapping_sub(from.addr()) % PAGE;
-    cfg!(target_arch = "x86_64") && bytes > 2048 && (1..64).contains(&behind)
+pub fn is_trap(from: usize, to: usize, bytes: usize) -> bool {
+    let behind = to.wrapping_sub(from) % PAGE;
+    cfg!(target_arch = "x86_64") && bytes > 2048 && (1..32).contains(&behind)
 }
 
 /// # Safety

@@ -1,8 +1,14 @@
 //! Copies from the memory of other processes by the system call `process_vm_readv` (Cross Memory Attach),
 //! which needs no help from those processes.
 
+use super::geometry::PAGE;
+use crate::mpi::messages::copying::{copy_bytes, is_trap};
 use std::io;
+use std::mem::MaybeUninit;
 use std::ptr;
+
+/// Bytes that are copied at a time where the system would copy slowly.
+const PART: usize = 32 << 10;
 
 /// Where bytes lie in the memory of another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +30,31 @@ impl Lent {
 /// # Safety
 /// `target` has room for the bytes.
 pub unsafe fn copy_from(process: u32, lent: Lent, target: *mut u8) -> io::Result<()> {
+    let bytes = lent.bytes as usize;
+    if !is_trap(lent.address as usize, target.addr(), bytes) {
+        // SAFETY: by this function's contract.
+        return unsafe { read(process, lent, target) };
+    }
+    let mut memory = [const { MaybeUninit::<u8>::uninit() }; PART + PAGE];
+    let base = memory.as_mut_ptr().cast::<u8>();
+    (0..bytes).step_by(PART).try_for_each(|first| {
+        let part = lent.part(first, PART.min(bytes - first));
+        // As far behind a page as what is lent.
+        let copied = base.wrapping_add((part.address as usize).wrapping_sub(base.addr()) % PAGE);
+        // SAFETY: there is room for the part behind any byte of the first page, and by this function's contract in the target.
+        unsafe {
+            read(process, part, copied)?;
+            copy_bytes(copied, target.add(first), part.bytes as usize);
+        }
+        Ok(())
+    })
+}
+
+/// Like [`copy_from`], straight by the system.
+///
+/// # Safety
+/// As for [`copy_from`].
+unsafe fn read(process: u32, lent: Lent, target: *mut u8) -> io::Result<()> {
     let (mut done, bytes) = (0, lent.bytes as usize);
     while done < bytes {
         let into = libc::iovec { iov_base: target.wrapping_add(done).cast(), iov_len: bytes - done };
@@ -72,6 +103,18 @@ mod tests {
         // SAFETY: there is as much room.
         unsafe { copy_from(std::process::id(), lent, copied.as_mut_ptr().cast()) }.unwrap();
         assert_eq!(copied, numbers);
+        let mut behind = vec![0u8; 800_000 + 2 * PAGE];
+        for distance in [0, 1, 16, 63, 64] {
+            let start = numbers.as_ptr().addr().wrapping_sub(behind.as_ptr().addr()) % PAGE + distance;
+            // SAFETY: there is room for all behind any byte of the first two pages.
+            unsafe { copy_from(std::process::id(), lent, behind.as_mut_ptr().add(start)) }.unwrap();
+            assert!(
+                behind[start..]
+                    .chunks_exact(8)
+                    .zip(&numbers)
+                    .all(|(copy, number)| copy == number.to_ne_bytes())
+            );
+        }
         assert_eq!(number_at(std::process::id(), lent.address + 8 * 77).unwrap(), 77);
         assert!(number_at(std::process::id(), 8).is_err());
         assert!(is_readable(numbers.as_ptr().cast(), 800_000));
