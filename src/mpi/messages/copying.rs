@@ -17,13 +17,13 @@ pub unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize) {
     if from == to {
         return;
     }
-    // SAFETY: by this function's contract.
-    unsafe {
-        match is_trap(from.addr(), to.addr(), bytes) {
-            true => copy_in_vectors(from, to, bytes),
-            false => ptr::copy_nonoverlapping(from, to, bytes),
-        }
+    #[cfg(target_arch = "x86_64")]
+    if is_trap(from.addr(), to.addr(), bytes) {
+        // SAFETY: by this function's contract.
+        return unsafe { copy_in_vectors(from, to, bytes) };
     }
+    // SAFETY: by this function's contract.
+    unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
 }
 
 /// Whether `rep movsb` may copy slowly between these addresses: the processor takes the target to be in the source.
@@ -48,14 +48,6 @@ unsafe fn copy_in_vectors(from: *const u8, to: *mut u8, bytes: usize) {
         }
         ptr::copy_nonoverlapping(from.add(behind), to.add(behind), bytes - behind);
     }
-}
-
-/// # Safety
-/// As for [`copy_bytes`], and source and target differ.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn copy_in_vectors(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: by this function's contract.
-    unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
 }
 
 #[cfg(test)]
