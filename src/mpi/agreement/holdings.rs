@@ -7,6 +7,7 @@ use crate::mpi::decision::rules::{self, Collected, Source};
 use crate::mpi::parameters::registered;
 use crate::mpi::shim::bindings::rustcoll_shim_switches;
 use std::ffi::CStr;
+use std::sync::LazyLock;
 
 const BUILT_IN_RULES: &str = include_str!("../../../selection-rules/default.toml");
 
@@ -30,7 +31,7 @@ fn holdings(priority: Option<i32>) -> [Holding; THINGS.len()] {
     let set = [registered::shaping(), switches()];
     let forced = set.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     [
-        Holding { content: build(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
+        Holding { content: BUILD.clone(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
         Holding { content: priority.clone(), shown: priority },
         Holding { shown: or_default(&forced), content: forced },
         rules(rules::given()),
@@ -67,7 +68,10 @@ fn or_default(given: &str) -> String {
     if given.is_empty() { "all as by default".into() } else { given.into() }
 }
 
-/// Returns the properties of the build, apart from its code, on which choices and messages depend.
+/// A digest of the properties of the build, apart from its code, on which choices and messages depend. Kept, because
+/// preloaded ranks compare it on each communicator.
+static BUILD: LazyLock<String> = LazyLock::new(build);
+
 fn build() -> String {
     let algorithms = compiled().map(|algorithm| {
         let parameters: Vec<_> =
@@ -81,7 +85,7 @@ fn build() -> String {
             .into_iter()
             .chain(algorithms)
             .collect();
-    whole.join("\n")
+    format!("{:016x}", hash(whole.join("\n").as_bytes()))
 }
 
 /// Returns the text to publish: for each thing a line with the digest of `content`, and `shown`, cut.
