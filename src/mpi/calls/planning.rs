@@ -194,7 +194,7 @@ impl Planned {
         match &self.lasting {
             Lasting::Always => true,
             Lasting::While(counter) => counter.passes(),
-            Lasting::WhileSpared(spared, weight) => spared.count_if_next(*weight),
+            Lasting::WhileSpared(spared, weight) => spared.count(*weight),
             Lasting::Tried(_) => false,
         }
     }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 #[derive(Debug, Default)]
 pub struct Spared(AtomicU64);
 
-/// A short call, and one more of so many bytes, has a weight of 1: on two ranks, messages cost it about as much more than
-/// shared memory.
+/// The bytes for which a longer call weighs 1 more. A short call weighs 1. On two ranks, messages cost a short call 0.25 us
+/// more than shared memory, one of 4 KiB 1 us, and one of 16 KiB 3 us.
 const BYTES: usize = 4096;
 
 /// The weight of a collective that is planned anew each time, or whose length some ranks may not know.
@@ -38,11 +38,6 @@ impl Spared {
         let most = by_messages();
         let next = |sum: u64| Some(if sum < most { sum.saturating_add(weight) } else { u64::MAX });
         self.0.fetch_update(Relaxed, Relaxed, next).is_ok_and(|sum| sum < most)
-    }
-
-    /// Counts the next one if it sends messages. Returns whether it does.
-    pub fn count_if_next(&self, weight: u64) -> bool {
-        self.is_next() && self.count(weight)
     }
 
     /// Ends the count: no later collective sends messages because of it.
