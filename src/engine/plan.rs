@@ -286,7 +286,7 @@ pub struct SlotBounds {
 impl SlotBounds {
     /// `line`: a cache line without its flag. `bank`: as much as stays in the caches of all ranks that read it.
     pub const DEFAULT: SlotBounds =
-        SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None, least_lent: 32 << 10 };
+        SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None, least_lent: 512 << 10 };
 
     /// Returns the bounds for `ranks` ranks and a bank of at least `bank` bytes, with room for an element in each slot.
     pub fn of_ranks(ranks: usize, bank: usize) -> SlotBounds {
@@ -294,11 +294,14 @@ impl SlotBounds {
         SlotBounds { bank, least_lent: SlotBounds::least_lent(ranks), ..SlotBounds::DEFAULT }
     }
 
-    /// Returns the least length of lent blocks. Measured on up to 16 processors: with more than two ranks, copies in slots
-    /// are faster up to 64 KiB, if all blocks that a rank shows have together at most 512 KiB.
+    /// Returns the least length of lent blocks. Measured on up to 16 processors: on two, copies in slots are faster up to
+    /// 512 KiB if the processors share a cache; on more, up to 64 KiB, if all blocks that a rank shows have together at most
+    /// 1 MiB.
     fn least_lent(ranks: usize) -> usize {
-        let least = SlotBounds::DEFAULT.least_lent;
-        if ranks > 2 { ((512 << 10) / ranks).clamp(least, 64 << 10) + 1 } else { least }
+        match ranks {
+            ..=2 => SlotBounds::DEFAULT.least_lent,
+            _ => ((1 << 20) / ranks).clamp(32 << 10, 64 << 10) + 1,
+        }
     }
 
     /// Returns the slots of each rank: one for each of `ranks` ranks in each of two phases, and some more.

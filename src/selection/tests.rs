@@ -253,10 +253,10 @@ fn rules_may_ask_for_the_longest_block() {
 #[test]
 fn built_in_decisions_on_nodes() {
     for (named, expected) in [
-        ((Allreduce, 2, 1 << 19), ["recursive_doubling", "circulant"]),
-        ((Allreduce, 8, 8), ["linear", "node_aware"]),
+        ((Allreduce, 2, 1 << 19), ["circulant", "circulant"]),
+        ((Allreduce, 8, 8), ["recursive_doubling", "node_aware"]),
         ((Allreduce, 8, 1 << 20), ["rabenseifner", "node_aware_circulant"]),
-        ((Bcast, 8, 1 << 20), ["linear", "node_aware_chain"]),
+        ((Bcast, 8, 1 << 20), ["knomial", "node_aware_chain"]),
         ((Reduce, 8, 8), ["knomial", "node_aware_knomial"]),
         ((Alltoall, 8, 8), ["spread_out", "node_aware"]),
     ] {

@@ -97,7 +97,7 @@ fn allreduce_by(algorithm: &str) -> String {
 const BY_DEFAULT: &str = "shared_flat";
 
 /// Their choice with an operator of the user.
-const BY_DEFAULT_WITH_OWN_OPERATOR: &str = "recursive_multiplying";
+const BY_DEFAULT_WITH_OWN_OPERATOR: &str = "recursive_doubling";
 
 #[test]
 fn a_file_decides_before_the_default_rules() {
