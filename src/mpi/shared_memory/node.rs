@@ -22,6 +22,10 @@ use std::sync::atomic::{
 /// address in the process.
 pub const OFFER: usize = 3;
 
+/// The most bytes of a lane that the system provides at once, from its first flags on: as many as Linux maps at a reader's
+/// first access.
+const PROVIDED: usize = 64 << 10;
+
 /// The ranks of this rank's node, and the layout of their memory.
 pub struct OwnNode {
     geometry: Geometry,
@@ -200,7 +204,10 @@ impl NodeMemory {
     pub fn lane_memory(&self, lane: usize) -> LaneMemory {
         let OwnNode { geometry, rank, .. } = self.node;
         let start = |start: Option<usize>| start.map(|start| start + lane * geometry.lane());
-        let starts = self.node.starts(self.size).into_iter().map(start).collect();
+        let starts: Vec<Option<usize>> = self.node.starts(self.size).into_iter().map(start).collect();
+        if let Some(own) = starts[rank] {
+            self.mapping.provide(own..own + geometry.flags(1).min(PROVIDED));
+        }
         let (mapping, processes) = (Arc::clone(&self.mapping), Arc::clone(&self.processes));
         LaneMemory::new(geometry, mapping, starts, rank, processes, self.patience)
     }
