@@ -14,8 +14,9 @@ pub struct Spared(AtomicU64);
 /// more than shared memory, one of 4 KiB 1 us, and one of 16 KiB 3 us.
 const BYTES: usize = 4096;
 
-/// The weight of a collective that is planned anew each time, or whose length some ranks may not know.
-pub const OTHERS: u64 = 125;
+/// The weight of a collective that is planned anew each time, or whose length some ranks may not know. Messages cost the
+/// former 3 us more.
+pub const OTHERS: u64 = 20;
 
 /// Returns the weight of a blocking collective.
 pub fn weight(call: &Call) -> u64 {
