@@ -222,7 +222,7 @@ impl Schedules {
             self.online.count(&kind);
         }
         if may_be_spared {
-            let weight = spared::weight(call);
+            let weight = spared::weight(call, self.info.tunes_online());
             if self.spared.count(weight) {
                 lasting = Lasting::WhileSpared(Arc::clone(&self.spared), weight);
             }

@@ -18,9 +18,17 @@ const BYTES: usize = 4096;
 /// former 3 us more.
 pub const OTHERS: u64 = 20;
 
-/// Returns the weight of a blocking collective.
-pub fn weight(call: &Call) -> u64 {
-    if call.is_length_known() { 1 + (call.bytes / BYTES) as u64 } else { OTHERS }
+/// The weight of a collective of a communicator on which algorithms are tried, which begins when no collective is spared any
+/// more.
+const TRIED: u64 = 125;
+
+/// Returns the weight of a blocking collective. `tunes_online`: whether algorithms are tried on its communicator.
+pub fn weight(call: &Call, tunes_online: bool) -> u64 {
+    match () {
+        () if tunes_online => TRIED,
+        () if call.is_length_known() => 1 + (call.bytes / BYTES) as u64,
+        () => OTHERS,
+    }
 }
 
 impl Spared {
