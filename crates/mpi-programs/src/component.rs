@@ -120,6 +120,7 @@ pub fn name_of(collective: Collective, number: i32) -> &'static str {
 pub struct Component {
     of_collectives: Vec<CollectiveVariables>,
     shared_memory_from: ControlVariable,
+    no_idle_neighbours: ControlVariable,
 }
 
 impl Component {
@@ -129,6 +130,7 @@ impl Component {
         Ok(Component {
             of_collectives: of_collectives.collect::<Result<_, _>>()?,
             shared_memory_from: control("shared_memory_from")?,
+            no_idle_neighbours: control("no_idle_neighbours")?,
         })
     }
 
@@ -136,6 +138,11 @@ impl Component {
     pub fn variables(&self, collective: Collective) -> &CollectiveVariables {
         let found = self.of_collectives.iter().find(|variables| variables.collective == collective);
         found.expect("there are variables for every collective")
+    }
+
+    /// Promises that in each neighbourhood collective all ranks have something to send or receive, or none has.
+    pub fn promise_no_idle_neighbours(&self) -> Result<(), Error> {
+        self.no_idle_neighbours.write(1)
     }
 
     /// Makes a communicator share memory from its first collective on, unless the user has set when.

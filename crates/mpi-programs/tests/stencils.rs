@@ -16,6 +16,7 @@ fn job(grid: &[i32], is_nearly: bool) -> Job {
     for collective in ["neighbor_alltoall", "neighbor_allgather"] {
         command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), "combining"]);
     }
+    command.args(["--mca", "coll_rustcoll_no_idle_neighbours", "on"]);
     command.args(["--mca", "coll_rustcoll_verbose", "1"]).arg(compiled("stencils"));
     command.args(is_nearly.then_some("nearly")).args(grid.iter().map(i32::to_string));
     let job = run(&mut command);
@@ -44,5 +45,18 @@ fn what_is_not_on_a_grid_is_not_combined() {
         let job = job(grid, is_nearly);
         let combined = job.count(&ran("neighbor_alltoall", "combining"));
         job.assert(combined == 0, "blocks were combined that must not be");
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_rank_without_neighbours() {
+    for algorithm in ["auto", "combining", "node_aware"] {
+        let mut command = mpirun(4);
+        for collective in ["neighbor_alltoall", "neighbor_allgather"] {
+            command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), algorithm]);
+        }
+        let job = run(command.arg(compiled("idle")));
+        job.assert(job.success, "the program failed");
+        job.assert_contains("0 wrong");
     }
 }

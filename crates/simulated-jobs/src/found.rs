@@ -111,6 +111,7 @@ fn of_four_ranks(deeds: impl IntoIterator<Item = Deed>, faults: Vec<Fault>) -> H
             has_devices: false,
             tunes_online: false,
             goes_by_tcp: false,
+            ends_idle_calls: false,
             tells_of_failures: true,
         },
         communicators: vec![communicator],

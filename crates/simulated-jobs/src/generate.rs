@@ -55,6 +55,7 @@ pub fn history(seed: u64, parameters: &[Parameter]) -> History {
             }
         }
     }
+    history.surroundings.ends_idle_calls = !history.surroundings.is_preloaded && random.below(2) == 0;
     history
 }
 
@@ -134,6 +135,7 @@ impl Draw<'_> {
             tunes_online: false,
             goes_by_tcp: self.one_in(2),
             tells_of_failures: false,
+            ends_idle_calls: false,
         }
     }
 

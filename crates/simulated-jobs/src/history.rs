@@ -52,6 +52,8 @@ pub struct Surroundings {
     pub goes_by_tcp: bool,
     /// Whether MPI tells a communicator's ranks of a member's death, and ends its messages.
     pub tells_of_failures: bool,
+    /// Whether MPI itself ends some blocking neighbourhood collectives at ranks without neighbours, as Open MPI does.
+    pub ends_idle_calls: bool,
 }
 
 /// When messages arrive.
@@ -243,6 +245,7 @@ impl fmt::Display for Surroundings {
             tunes_online,
             goes_by_tcp,
             tells_of_failures,
+            ends_idle_calls,
         } = self;
         write!(
             formatter,
@@ -270,6 +273,9 @@ impl fmt::Display for Surroundings {
         }
         if *has_devices {
             formatter.write_str("; some buffers lie on a device")?;
+        }
+        if *ends_idle_calls {
+            formatter.write_str("; MPI ends calls of ranks without neighbours")?;
         }
         if *goes_by_tcp {
             formatter.write_str("; messages between nodes go by TCP")?;

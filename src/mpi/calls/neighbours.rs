@@ -4,12 +4,13 @@
 use super::communicator::Communicator;
 use super::job::Jobs;
 use super::planning::Refusal;
-use crate::algorithms::{Collective, Cut, Graph};
+use crate::algorithms::Collective::{self, NeighborAllgather, NeighborAllgatherv, NeighborAlltoall};
+use crate::algorithms::{Cut, Graph};
 use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::decision::{neighbours_of_node, stencil};
 use crate::mpi::messages::tags::stencil_tag;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::parameters::settings::Values;
+use crate::mpi::parameters::settings::{Values, idle_neighbours_come};
 use std::sync::Arc;
 
 impl Communicator {
@@ -39,13 +40,22 @@ impl Communicator {
     /// initializations of persistent ones. Whether there is something to do depends neither on counts, which may be 0 at
     /// some ranks, nor on remembered calls.
     pub(super) fn learn_of_neighbours(&self, collective: Collective, values: Values) -> Result<(), Error> {
+        if collective.cut() != Cut::Edges || !self.all_come(collective) {
+            return Ok(());
+        }
         self.look_for_stencil(collective, values)?;
         self.tell_node_of_neighbours(collective, values)
     }
 
+    /// Whether all ranks come to a neighbourhood collective. Open MPI itself ends these three at ranks with counts of 0, so
+    /// no rank of a graph may wait for all others. The edges of a grid connect all its ranks, whose counts are equal then.
+    fn all_come(&self, collective: Collective) -> bool {
+        let ends_early = matches!(collective, NeighborAllgather | NeighborAllgatherv | NeighborAlltoall);
+        !ends_early || self.topology().is_cartesian || idle_neighbours_come()
+    }
+
     fn look_for_stencil(&self, collective: Collective, values: Values) -> Result<(), Error> {
-        let is_settled =
-            collective.cut() != Cut::Edges || self.stencil.get().is_some() || self.topology().is_cartesian;
+        let is_settled = self.stencil.get().is_some() || self.topology().is_cartesian;
         if is_settled || !self.planning().depends_on_stencil(collective, values) {
             return Ok(());
         }
@@ -60,8 +70,7 @@ impl Communicator {
     }
 
     fn tell_node_of_neighbours(&self, collective: Collective, values: Values) -> Result<(), Error> {
-        let is_settled = collective.cut() != Cut::Edges
-            || self.neighbours_of_node.get().is_some()
+        let is_settled = self.neighbours_of_node.get().is_some()
             || !self.planning().depends_on_neighbours_of_node(collective, values);
         if is_settled {
             return Ok(());

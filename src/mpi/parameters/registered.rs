@@ -210,7 +210,7 @@ fn scratch_parameters() -> [Registered; 2] {
 }
 
 /// The other parameters for all collectives.
-fn other_parameters() -> [Registered; 8] {
+fn other_parameters() -> [Registered; 9] {
     [
         Registered {
             role: Role::SharedAndFixed,
@@ -229,6 +229,14 @@ fn other_parameters() -> [Registered; 8] {
             &SWITCH,
             0,
             &REPRODUCIBLE,
+        )),
+        shared(general_parameter(
+            "no_idle_neighbours",
+            "Whether in each neighbourhood collective on a graph, all ranks have something to send or receive, or none has; off: they may \
+             differ, and then combining and node_aware do not serve neighbor_allgather(v) and neighbor_alltoall there",
+            &SWITCH,
+            0,
+            &NO_IDLE_NEIGHBOURS,
         )),
         fixed(general_parameter(
             "report",

@@ -223,6 +223,16 @@ pub fn tcp() -> Option<bool> {
     }
 }
 
+/// Whether the program promises that in each neighbourhood collective on a graph, all ranks have something to send or
+/// receive, or none has: an index of [`SWITCH`].
+pub static NO_IDLE_NEIGHBOURS: AtomicI32 = AtomicI32::new(0);
+
+/// Whether all ranks of a graph come to each of its neighbourhood collectives. Open MPI itself ends some of them at ranks
+/// with counts of 0; the preloaded library comes first.
+pub fn idle_neighbours_come() -> bool {
+    is_preloaded() || NO_IDLE_NEIGHBOURS.load(Relaxed) != 0
+}
+
 /// The words of [`TUNE`].
 pub const TUNE_WORDS: [&str; 2] = ["off", "online"];
 

@@ -78,6 +78,7 @@ fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         false => match Component::find() {
             Ok(component) => {
                 component.share_memory_at_once()?;
+                component.promise_no_idle_neighbours()?;
                 Some(component)
             }
             Err(error) => return Ok(refuse(&world, error)),
