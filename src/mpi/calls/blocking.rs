@@ -201,6 +201,8 @@ impl Communicator {
                     self.serve_anywhere(call, values, arguments, planned, start)
                 }
                 Err(Refusal::Missing(_)) => RUSTCOLL_ERR_INTERN,
+                // The other ranks wait for this rank's slots, and a later call must not be taken for this one.
+                Err(Refusal::Error(RUSTCOLL_ERR_TRUNCATE)) => self.break_off(call, RUSTCOLL_ERR_TRUNCATE),
                 Err(Refusal::Error(error)) => error,
             }
         }

@@ -219,7 +219,10 @@ impl Schedules {
                 _ if choice != usual => Decided::Learnt,
                 _ => decided,
             };
-            self.online.count(&kind);
+            // Each rank may remember another part of the calls that are not tried.
+            if !matches!(lasting, Lasting::Always) {
+                self.online.count(&kind);
+            }
         }
         if may_be_spared {
             let weight = spared::weight(call, self.info.tunes_online());
