@@ -122,8 +122,10 @@ static void tell_difference(MPI_Comm all, const char *own)
     PMPI_Barrier(all);
 }
 
-/* Returns a number of this node: a hash of the boot ID of its system or, without one, of the host's name. */
-static uint64_t node_digest(void)
+/* A number of this node: a hash of the boot ID of its system or, without one, of the host's name. */
+static uint64_t node;
+
+static void read_node(void)
 {
     char text[256] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -133,26 +135,48 @@ static uint64_t node_digest(void)
     if (NULL != file) {
         fclose(file);
     }
-    return rustcoll_digest(text);
+    node = rustcoll_digest(text);
 }
 
-/* Ends the job if ranks would decide differently; all ranks learn whether they are on one node. Waits in steps, because
- * other ranks may wait for operations of this rank that are in flight. */
-static void compare_holdings(rustcoll_state *state, MPI_Comm all)
+/* What ranks tell each other before they decide together: digests of what must be equal and of the node, each with its complement, and
+ * how many private communicators they have. Of each, all learn the maximum; so of a digest, they learn the greatest and the least. */
+enum { HELD, NODE = 2, PRIVATE_ONES = 4, FACTS };
+
+static void own_facts(uint64_t facts[FACTS])
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_node);
+    facts[HELD] = rustcoll_digest(rustcoll_holdings(0));
+    facts[NODE] = node;
+    facts[HELD + 1] = ~facts[HELD];
+    facts[NODE + 1] = ~facts[NODE];
+    facts[PRIVATE_ONES] = private_ones;
+}
+
+/* Replaces facts by their maxima. On an inter-communicator, each group first learns the maxima of the other one, and then both learn those
+ * of both. Waits in steps, because other ranks may wait for operations of this rank that are in flight. */
+static void learn_facts(uint64_t facts[FACTS], MPI_Comm all, int is_inter)
+{
+    for (int i = 0; i <= is_inter; i++) {
+        uint64_t others[FACTS] = {0};
+        MPI_Request request = MPI_REQUEST_NULL;
+        PMPI_Iallreduce(facts, others, FACTS, MPI_UINT64_T, MPI_MAX, all, &request);
+        rustcoll_wait_for(&request, MPI_STATUS_IGNORE);
+        for (int fact = 0; fact < FACTS; fact++) {
+            facts[fact] = facts[fact] < others[fact] ? others[fact] : facts[fact];
+        }
+    }
+}
+
+/* Ends the job if ranks would decide differently. Otherwise notes whether they are on one node. */
+static void note_facts(rustcoll_state *state, const uint64_t facts[FACTS], MPI_Comm all)
 {
     int size;
-    MPI_Request request;
-    const char *own = rustcoll_holdings(0);
-    const uint64_t held = rustcoll_digest(own), node = node_digest();
-    /* The maximum has the greatest number of each and, as a complement, the least. */
-    uint64_t told[4] = {held, ~held, node, ~node};
-    PMPI_Iallreduce(MPI_IN_PLACE, told, 4, MPI_UINT64_T, MPI_MAX, all, &request);
-    rustcoll_wait_for(&request, MPI_STATUS_IGNORE);
-    if (told[0] != ~told[1]) {
-        tell_difference(all, own);
+    if (facts[HELD] != ~facts[HELD + 1]) {
+        tell_difference(all, rustcoll_holdings(0));
     }
     PMPI_Comm_size(all, &size);
-    const int is_on_one_node = told[2] == ~told[3];
+    const int is_on_one_node = facts[NODE] == ~facts[NODE + 1];
     if (is_on_one_node) {
         rustcoll_note_neighbours(size);
     }
@@ -202,27 +226,12 @@ void rustcoll_compare_job(int is_active)
     }
 }
 
-/* Whether some rank has all the private communicators it may have; all ranks get the same answer. On an
- * inter-communicator, each group first learns the other's greatest number, and then both learn the greatest of both. */
-static int are_too_many(const rustcoll_state *state)
-{
-    unsigned own = private_ones, most = 0;
-    for (int i = 0; i <= state->group.is_inter; i++) {
-        PMPI_Allreduce(&own, &most, 1, MPI_UNSIGNED, MPI_MAX, state->communicator);
-        own = own < most ? most : own;
-    }
-    return most >= MOST_PRIVATE;
-}
-
 /* Makes a private communicator of the same ranks. Unlike MPI_Comm_dup, MPI_Comm_create does not copy attributes, so no
- * function of the program's runs. Leaves MPI_COMM_NULL, at all ranks, if there are too many, or MPI has none left. */
+ * function of the program's runs. Leaves MPI_COMM_NULL, at all ranks, if MPI has none left. */
 static void create_own(rustcoll_state *state)
 {
     MPI_Group group;
     MPI_Errhandler users;
-    if (are_too_many(state)) {
-        return;
-    }
     PMPI_Comm_group(state->communicator, &group);
     PMPI_Comm_get_errhandler(state->communicator, &users);
     PMPI_Comm_set_errhandler(state->communicator, MPI_ERRORS_RETURN);
@@ -234,16 +243,12 @@ static void create_own(rustcoll_state *state)
     PMPI_Group_free(&group);
 }
 
-/* Makes a communicator for the own group of an inter-communicator; both groups do so together. */
-static void set_up_groups(rustcoll_state *state)
+/* Makes a communicator for the own group of an inter-communicator; both groups do so together. Without one, frees the private
+ * communicator as well. */
+static void set_up_groups(rustcoll_state *state, const uint64_t facts[FACTS])
 {
     MPI_Comm both;
     int rank;
-    create_own(state);
-    if (MPI_COMM_NULL == state->own) {
-        return;
-    }
-    PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
     if (MPI_SUCCESS != PMPI_Intercomm_merge(state->own, 0, &both)) {
         PMPI_Comm_free(&state->own);
         return;
@@ -253,7 +258,7 @@ static void set_up_groups(rustcoll_state *state)
     /* The least rank of a group in `both` identifies the group. */
     if (MPI_SUCCESS == PMPI_Comm_split(both, rank - state->group.rank, state->group.rank, &state->local)) {
         PMPI_Comm_set_errhandler(state->local, MPI_ERRORS_RETURN);
-        compare_holdings(state, both);
+        note_facts(state, facts, both);
     } else {
         state->local = MPI_COMM_NULL;
         PMPI_Comm_free(&state->own);
@@ -261,11 +266,35 @@ static void set_up_groups(rustcoll_state *state)
     PMPI_Comm_free(&both);
 }
 
+/* Makes the private communicator in a blocking call, in which all ranks are. Leaves MPI_COMM_NULL, at all ranks, if one of them has all the
+ * private communicators that it may have, or MPI has none left. */
+static void create(rustcoll_state *state)
+{
+    uint64_t facts[FACTS];
+    own_facts(facts);
+    learn_facts(facts, state->communicator, state->group.is_inter);
+    if (facts[PRIVATE_ONES] < MOST_PRIVATE) {
+        create_own(state);
+    }
+    if (MPI_COMM_NULL == state->own) {
+        return;
+    }
+    rustcoll_wait_until_it_can_send(state);
+    if (state->group.is_inter) {
+        set_up_groups(state, facts);
+    } else {
+        note_facts(state, facts, state->own);
+    }
+}
+
 /* Has the ranks compare what must be equal, once all are in a blocking call. */
 static void set_up(rustcoll_state *state)
 {
+    uint64_t facts[FACTS];
+    own_facts(facts);
     rustcoll_wait_until_it_can_send(state);
-    compare_holdings(state, state->own);
+    learn_facts(facts, state->own, 0);
+    note_facts(state, facts, state->own);
 }
 
 /* One thread tests the duplication at a time, as MPI demands of requests; to others it is not complete meanwhile. */
@@ -296,17 +325,6 @@ static rustcoll_below served_by_mpi(void)
 }
 
 static void make_keyval(void) { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL); }
-
-/* Makes the private communicator. If non-blocking collectives are served, no rank may wait in MPI for its duplicate:
- * another rank may wait for this rank's part of such a collective. */
-static void duplicate(rustcoll_state *state)
-{
-    if (rustcoll_serves_nonblocking()) {
-        PMPI_Comm_idup(state->communicator, &state->own, &state->duplication);
-    } else {
-        create_own(state);
-    }
-}
 
 /* Whether MPI serves all collectives on a communicator, because it had no private one left for this library; the same at all ranks. */
 static int is_left_to_mpi(const rustcoll_state *state)
@@ -351,9 +369,12 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
     PMPI_Comm_size(communicator, &state->group.size);
     if (is_inter) {
         PMPI_Comm_remote_size(communicator, &remote);
-        set_up_groups(state);
+    }
+    if (is_inter || !rustcoll_serves_nonblocking()) {
+        create(state);
     } else {
-        duplicate(state);
+        /* No rank may wait in MPI for its duplicate: another rank may wait for this rank's part of a non-blocking collective. */
+        PMPI_Comm_idup(communicator, &state->own, &state->duplication);
         if (is_blocking && !is_left_to_mpi(state)) {
             set_up(state);
         }
@@ -427,20 +448,26 @@ rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking)
 
 int rustcoll_shim_spread(const void *handle) { return ((const rustcoll_state *) handle)->spread; }
 
+/* Rust asks for the entries from number 0 on. MPI's copy of them is kept meanwhile, because it takes MPI microseconds to make one. */
 int rustcoll_shim_info(const void *handle, int number, const char **key, const char **value)
 {
     static _Thread_local char name[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
-    MPI_Info info;
-    int keys = 0, is_there = 0;
-    PMPI_Comm_get_info(((const rustcoll_state *) handle)->communicator, &info);
-    PMPI_Info_get_nkeys(info, &keys);
+    static _Thread_local MPI_Info info;
+    static _Thread_local int keys;
+    int is_there = 0;
+    if (0 == number) {
+        PMPI_Comm_get_info(((const rustcoll_state *) handle)->communicator, &info);
+        PMPI_Info_get_nkeys(info, &keys);
+    }
     if (number < keys) {
         PMPI_Info_get_nthkey(info, number, name);
         PMPI_Info_get(info, name, sizeof text - 1, text, &is_there);
         *key = name;
         *value = text;
     }
-    PMPI_Info_free(&info);
+    if (!is_there) {
+        PMPI_Info_free(&info);
+    }
     return is_there;
 }
 

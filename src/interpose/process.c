@@ -182,6 +182,7 @@ static void refuse_unknown(void)
 
 /* Carries the messages that gather the profile, if the user wants one. */
 static rustcoll_state of_profile = {.own = MPI_COMM_NULL};
+static int has_profile;
 
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, so this library's private communicators can be freed here. */
 static int end(MPI_Comm communicator, int key, void *nothing, void *extra)
@@ -220,9 +221,7 @@ static void begin(void)
     rustcoll_start(verbosity(), is_first_on_node(), world_rank(), 0);
     PMPI_Comm_rank(MPI_COMM_WORLD, &of_profile.group.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &of_profile.group.size);
-    if (rustcoll_begin_profile(of_profile.group.rank, of_profile.group.size)) {
-        PMPI_Comm_dup(MPI_COMM_WORLD, &of_profile.own);
-    }
+    has_profile = rustcoll_begin_profile(of_profile.group.rank, of_profile.group.size);
 }
 
 int rustcoll_begin(void)
@@ -284,6 +283,9 @@ static int begun(int error)
 {
     if (MPI_SUCCESS == error) {
         rustcoll_compare_job(rustcoll_begin());
+        if (has_profile) {
+            PMPI_Comm_dup(MPI_COMM_WORLD, &of_profile.own);
+        }
     }
     return error;
 }
