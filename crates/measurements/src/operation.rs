@@ -55,6 +55,16 @@ impl Operation {
         })
     }
 
+    /// Fails if the call needs a communicator that lives longer than a repetition.
+    pub fn check_short_lived(&self) -> Result<(), String> {
+        match self.form == Form::Persistent || self.overlaps {
+            true => Err(format!(
+                "{self}: calls on short-lived communicators have no persistent request and do not overlap"
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Fails if this number of ranks cannot make the call.
     pub fn check_ranks(&self, ranks: usize) -> Result<(), String> {
         match self.shape == Shape::Inter && !ranks.is_multiple_of(2) {
@@ -131,6 +141,18 @@ mod tests {
             ),
         ] {
             assert_eq!(text.parse::<Operation>().unwrap_err(), expected);
+        }
+    }
+
+    #[test]
+    fn persistent_requests_and_overlap_need_communicators_that_last() {
+        let check = |text: &str| text.parse::<Operation>().unwrap().check_short_lived();
+        assert_eq!(check("iscan"), Ok(()));
+        for operation in ["scan_init", "iscan@overlap"] {
+            let told = format!(
+                "{operation}: calls on short-lived communicators have no persistent request and do not overlap"
+            );
+            assert_eq!(check(operation), Err(told));
         }
     }
 

@@ -263,6 +263,30 @@ fn contestants_that_share_a_communicator_run_their_own_algorithms() {
 }
 
 #[test]
+fn a_repetition_has_a_communicator_of_its_own() {
+    for heat in ["gather:8/rustcoll:linear,tuned", "igather:8/rustcoll:linear,libnbc"] {
+        let mut command = mpirun(2);
+        command.env("OMPI_MCA_coll_rustcoll_priority", "1").env("OMPI_MCA_coll_rustcoll_report", "summary");
+        command.arg(env!("CARGO_BIN_EXE_measure")).args(["--at-least", "4", "--at-most", "4"]);
+        let job = run(command.args(["--short-lived", "3", heat]));
+        job.assert(job.success, "the program failed");
+        let all = measurements(&job.text);
+        let repetitions: Vec<_> = all.iter().map(|one| one.nanoseconds.len()).collect();
+        assert_eq!(repetitions, [4, 4]);
+        let calls = calls(&job, "linear");
+        job.assert(calls == 3 * (1 + 4 + all[0].late), &format!("{calls} calls"));
+    }
+}
+
+#[test]
+fn a_job_without_other_components_is_refused() {
+    let mut command = measure(&["allreduce:8/rustcoll"]);
+    let job = run(command.env("OMPI_MCA_coll", "rustcoll"));
+    job.assert(!job.success, "this must be refused");
+    job.assert_contains("OMPI_MCA_coll=rustcoll loads no other component");
+}
+
+#[test]
 fn a_contestant_follows_a_rule_file_of_its_own() {
     let rules = file("of_a_contestant.toml", "[[allreduce]]\nalgorithm = \"reduce_bcast\"\n");
     let heat = format!("allreduce:8,64K/rustcoll:ring,rustcoll@{},rustcoll", rules.display());

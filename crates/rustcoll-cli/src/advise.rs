@@ -190,7 +190,7 @@ pub fn run(options: &AdviseOptions, output: &mut impl Write) -> Result<Outcome, 
     let calls = blocking_calls(&profile);
     let blame = Blame::of(&profile);
     let sums = Sums::of(&profile, &calls);
-    let things = things::things(&calls, &blame, &setting, (&name, &sums))?;
+    let things = things::things(&calls, &blame, &setting, (&profiles::word(&options.profile), &sums))?;
     let grown = options.times_as_many.map(|times| setting.grown(&calls, times)).transpose()?;
     let advice = Advice { name, profile: &profile, sums, calls, blame, things, grown };
     text::write(&advice, output)?;

@@ -21,12 +21,14 @@ pub mod store;
 
 use crate::command_line::BenchOptions;
 use crate::failure::{Failure, Outcome};
+use crate::interruption;
 use crate::progress::Progress;
 use crate::words::counted;
 use cells::Cells;
 use job::{Ended, Hearer};
 use launcher::Launcher;
 use measurements::{Contestant, Heat, OutputLine, Series};
+use repetitions::short_lived_words;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -43,17 +45,22 @@ pub struct Race {
 
 /// Measures, and prints the results.
 pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    options.repetitions.check()?;
+    interruption::listen()?;
     if let Some(file) = &options.for_fit {
         return for_fit::run(options, file, output);
     }
     let race = race(options)?;
-    let launcher = Launcher::new(&options.launch, options.repetitions.words())?;
+    let words = [options.repetitions.words(), short_lived_words(options.short_lived)].concat();
+    let launcher = Launcher::new(&options.launch, words)?;
     let mut cells = Cells::default();
     let ended = job::run(&launcher, &race, &mut Adding { cells: &mut cells, progress: race.progress() });
-    // Keep what was measured, even if the job failed later.
-    store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &cells)?;
+    // Show and keep what was measured, even if the job failed later.
     results::write(&cells, output)?;
-    Ok(if tell(&race, &cells, &ended) { Outcome::Right } else { Outcome::Wrong })
+    let is_right = tell(&race, &cells, &ended);
+    store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &cells)?;
+    interruption::check(|| "only a part was measured".into())?;
+    Ok(if is_right { Outcome::Right } else { Outcome::Wrong })
 }
 
 /// Reports what went wrong, and cells that are missing. Returns whether there was nothing to report.
@@ -87,6 +94,9 @@ impl Hearer for Adding<'_> {
 
 fn race(options: &BenchOptions) -> Result<Race, Failure> {
     let series = series(&options.series, &options.bytes)?;
+    if options.short_lived.is_some() {
+        series.iter().try_for_each(|series| series.operation.check_short_lived()).map_err(Failure::Usage)?;
+    }
     Race::new(options.ranks, ranks_per_host(options), series, options.contestants.clone())
         .map_err(Failure::Usage)
 }

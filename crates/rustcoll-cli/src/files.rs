@@ -71,11 +71,22 @@ fn standard_input() -> Result<Vec<u8>, String> {
     Ok(content)
 }
 
+pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::Input(format!("{}: cannot be written: {error}", path.display()))
+}
+
+/// Replaces a file in one step: it is there as it was, or as it becomes.
+pub fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let written = fs::write(&new, content).and_then(|()| fs::rename(&new, path));
+    written.map_err(|error| unwritable(path, &error))
+}
+
 /// Writes to the file, or to `output` if there is no path.
 pub fn write(path: Option<&Path>, content: &[u8], output: &mut impl Write) -> Result<(), Failure> {
     match path {
         None => Ok(output.write_all(content)?),
-        Some(path) => fs::write(path, content)
-            .map_err(|error| Failure::Input(format!("{}: cannot be written: {error}", path.display()))),
+        Some(path) => fs::write(path, content).map_err(|error| unwritable(path, &error)),
     }
 }

@@ -5,6 +5,7 @@ use crate::bench::launcher::Launcher;
 use crate::bench::{Adding, Race, distinct, job, series, store};
 use crate::command_line::{Format, GuidelinesOptions};
 use crate::failure::{Failure, Outcome};
+use crate::interruption;
 use crate::progress::Progress;
 use crate::words::counted;
 use measurements::{Cause, Contestant, Heat, Measurement, OutputLine, Series};
@@ -34,6 +35,8 @@ const NOTHING: &str = "nothing could be compared: pattern needs mock-ups of the 
 
 /// Measures, and prints the guidelines that do not hold.
 pub fn run(options: &GuidelinesOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    options.repetitions.check()?;
+    interruption::listen()?;
     let races = races(options)?;
     let mut campaign = Campaign { options, cells: Cells::default(), reference: None, is_complete: true };
     for race in &races {
@@ -140,6 +143,7 @@ impl Campaign<'_> {
         let ended = job::run(&launcher, race, &mut Launch { adding, launch, reference: &mut self.reference });
         // Keep what was measured, whatever happens later.
         store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &self.cells)?;
+        interruption::check(|| "a part of the jobs proves nothing".into())?;
         if ended.library.is_none() || ended.has_other_ranks {
             // The next job would end in the same way.
             return Err(Failure::Input(format!("{work}: {}", ended.complaints(race.ranks).join("; "))));

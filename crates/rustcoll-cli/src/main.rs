@@ -4,6 +4,7 @@
 
 mod advise;
 mod algorithms;
+mod appended;
 mod atlas;
 mod bench;
 mod command_line;
@@ -14,6 +15,7 @@ mod guide;
 mod guidelines;
 mod html;
 mod import;
+mod interruption;
 mod machine;
 mod manual;
 mod measured;

@@ -23,6 +23,14 @@ pub fn read(path: &Path) -> Result<Named, Failure> {
     }
 }
 
+/// Returns a profile's path as a word of a command that users copy.
+pub fn word(path: &Path) -> String {
+    match files::is_standard_input(path) {
+        true => "FILE".into(),
+        false => shell_words::quote(&path.to_string_lossy()).into_owned(),
+    }
+}
+
 fn fault(path: &Path, fault: impl std::fmt::Display) -> Failure {
     Failure::Input(format!("{}: {fault}", files::name(path)))
 }

@@ -6,7 +6,6 @@ mod csv;
 mod entry;
 mod hearing;
 mod heats;
-mod interruption;
 mod outputs;
 mod plan;
 mod record;
@@ -16,8 +15,8 @@ mod wanted;
 
 use crate::command_line::TuneOptions;
 use crate::failure::{Failure, Outcome};
+use crate::interruption;
 use campaign::Campaign;
-use interruption::Interruption;
 use measurements::Contestant;
 pub use plan::FORMAT;
 use plan::Plan;
@@ -35,9 +34,9 @@ pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Fa
     let launcher = plan::launcher(options)?;
     let record = Record::open(&options.output, plan::header(options, &wanted)?, options.from_scratch)?;
     let plan = Plan::new(options, &wanted)?;
-    let interruption = Interruption::listen()?;
+    interruption::listen()?;
     let schedule = Schedule::new(&plan.budget, plan.settings.len(), options.verify);
-    let mut campaign = Campaign { plan: &plan, launcher, record, interruption, schedule };
+    let mut campaign = Campaign { plan: &plan, launcher, record, schedule };
     campaign.measure()?;
     let mut tuning = results::tuning(options, &plan, &campaign.record, &tuned);
     if tuning.cells.is_empty() {

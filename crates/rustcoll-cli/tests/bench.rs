@@ -95,6 +95,36 @@ fn a_job_that_hangs_is_ended() {
     let (run, _) = bench("bench_hang", &both()[..2], "exec sleep 60", "--patience 1");
     assert_eq!(run.code, Some(1));
     assert!(run.errors.contains("the job hung: nothing came for 1 seconds"), "{}", run.errors);
+    let noisy = "while sleep 0.2; do echo waiting; done";
+    let (run, folder) = bench("bench_noisy", &both()[..1], noisy, "--patience 1");
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("the job hung: nothing came for 1 seconds"), "{}", run.errors);
+    assert!(!folder.join("times.csv").exists(), "nothing was measured");
+}
+
+#[test]
+fn what_was_measured_before_an_interruption_is_shown_and_kept() {
+    let (run, folder) =
+        bench("bench_interrupted", &both()[..2], "sleep 0.5; kill -TERM $PPID; exec sleep 60", "");
+    assert_eq!(run.code, Some(128 + 15), "{}", run.errors);
+    assert!(run.errors.ends_with("rustcoll: interrupted; only a part was measured\n"), "{}", run.errors);
+    assert!(run.output.contains("rustcoll"), "{}", run.output);
+    assert!(fs::read_to_string(folder.join("times.csv")).unwrap().contains("rustcoll,0,,0,1000 2000 9000"));
+}
+
+#[test]
+fn times_that_cannot_be_written_are_shown() {
+    let folder = folder("bench_unwritable");
+    let launcher = launcher(&folder, &both(), "");
+    let at = folder.display();
+    let line = format!(
+        "bench bcast:8 --program /bin/true --launcher {} --csv {at}/none/times.csv",
+        launcher.display()
+    );
+    let run = rustcoll(&line);
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("none/times.csv: cannot be written: No such file"), "{}", run.errors);
+    assert!(run.output.contains("0.500 of the best other's time"), "{}", run.output);
 }
 
 #[test]
@@ -129,6 +159,13 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
         ("bench --ranks 6 --ranks-per-host 4", 2, "6 ranks do not fill hosts of 4 each"),
         ("bench alreduce", 2, "unknown collective `alreduce`; the nearest known one is `allreduce`"),
         ("bench ialreduce", 2, "unknown collective `ialreduce`; the nearest known one is `iallreduce`"),
+        ("bench --at-least 5 --at-most 4", 2, "--at-least 5 is more than --at-most 4"),
+        (
+            "bench allreduce_init --short-lived 5",
+            2,
+            "allreduce_init: calls on short-lived communicators have no persistent",
+        ),
+        ("bench --for-fit x.csv --short-lived 5", 2, "cannot be used with '--short-lived"),
         ("bench --bytes 9 --program /bin/true", 2, "allreduce: 9 bytes are no multiple of 4"),
         ("bench bcast@inter --ranks 3", 2, "bcast@inter needs two groups of one size, and 3 ranks are odd"),
         (
@@ -425,6 +462,72 @@ fn an_interrupted_plan_goes_on_where_it_stopped() {
     assert!(fs::read_to_string(folder.join("asked")).unwrap().ends_with(" bcast:64\n"));
     assert!(folder.join("report/measured.csv").exists());
     assert!(!folder.join("report/measuring.csv").exists());
+}
+
+#[test]
+fn a_signal_interrupts_a_plan() {
+    let folder = folder("performance_signal");
+    let line = plan(&folder, "{ each = 9.0 }", "");
+    let lines = [JOB.to_owned(), measurement("bcast", 8, "rustcoll", "1000")];
+    launcher(&folder, &lines, "sleep 0.5; kill -INT $PPID; exec sleep 60");
+    let run = rustcoll(&line);
+    assert_eq!(run.code, Some(128 + 2), "{}", run.errors);
+    assert!(
+        run.errors.contains("report/measuring.csv, and the same command goes on from there"),
+        "{}",
+        run.errors
+    );
+    let kept = fs::read_to_string(folder.join("report/measuring.csv")).unwrap();
+    assert!(kept.ends_with("one,bcast,4,8,rustcoll,0,,0,1000\n"), "{kept}");
+    assert!(!folder.join("report.md").exists());
+}
+
+#[test]
+fn experiments_that_are_not_asked_for_keep_their_results() {
+    let folder = folder("performance_only");
+    let two = "[[experiment]]\nname = 'two'\ntitle = 'Two'\nranks = [4]\ncollectives = ['bcast']\n";
+    let line = format!("{} --only one", plan(&folder, "{ each = 9.0 }", two));
+    let measured = "two,bcast,4,8,rustcoll,0,,0,500\ntwo,bcast,4,8,tuned,0,,0,1000\n";
+    let begun = "two,bcast,4,8,rustcoll,0,,0,700\n";
+    fs::create_dir(folder.join("report")).unwrap();
+    fs::write(folder.join("report/measured.csv"), measured).unwrap();
+    fs::write(folder.join("report/measuring.csv"), begun).unwrap();
+    assert_eq!(rustcoll(&line).code, Some(0));
+    let read = |name: &str| fs::read_to_string(folder.join("report").join(name)).unwrap();
+    let all = read("measured.csv");
+    assert!(
+        all.contains("one,bcast,4,8,rustcoll") && all.contains("two,bcast,4,8,rustcoll,0,,0,500"),
+        "{all}"
+    );
+    assert!(read("measuring.csv").ends_with(begun), "the run that measured `two` goes on");
+    assert!(!read("measuring.csv").contains("one,"));
+}
+
+#[test]
+fn plans_and_files_that_make_no_sense_are_refused() {
+    let folder = folder("performance_nonsense");
+    let at = folder.display();
+    for (number, (more, expected)) in [
+        ("at_least = 3\n", "at_least = 3, at_most = 2: 1 is the least, and at_most is no less"),
+        (
+            "short_lived = 5\nevery = { forms = ['persistent'] }\nbytes = ['8']\n",
+            "_init: calls on short-lived communicators",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = plan(&folder, "{ each = 9.0 }", more);
+        let told = rustcoll(&line).refused(1);
+        assert!(told.contains(expected), "{number}: {told}");
+    }
+    let line = plan(&folder, "{ each = 9.0 }", "");
+    let told = rustcoll(&line.replace("report.md", "report")).refused(2);
+    assert!(told.contains("report: a name with an ending is expected, as report.md"), "{told}");
+    fs::write(folder.join("other.csv"), "two,bcast,4,8,rustcoll,0,,0,500\n").unwrap();
+    let told = rustcoll(&format!("{line} --from {at}/other.csv")).refused(1);
+    assert!(told.contains("other.csv: no experiment of the plan is in it"), "{told}");
+    assert!(!folder.join("report.md").exists());
 }
 
 #[test]

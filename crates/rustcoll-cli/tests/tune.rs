@@ -267,7 +267,7 @@ fn what_another_one_is_writing_is_not_moved_aside() {
     let file = fs::File::open(&path).unwrap();
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let told = bench.tune("--from-scratch").refused(1);
-    assert!(told.contains("measured.json: another rustcoll tune is writing there"), "{told}");
+    assert!(told.contains("measured.json: another rustcoll is writing there"), "{told}");
     assert!(path.exists() && !bench.folder.join("out/measured-1.json").exists());
 }
 
@@ -365,8 +365,18 @@ fn measurements_from_elsewhere_are_not_mixed_in() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replacen("\"machine\":\"", "\"machine\":\"not ", 1)).unwrap();
     refused(bench.tune(""), "the machine was not ");
-    fs::write(&path, "something else\n").unwrap();
-    refused(bench.tune(""), "this is not what a tuning measured");
+    for foreign in ["something else\n", "something else", "one\ntwo"] {
+        fs::write(&path, foreign).unwrap();
+        refused(bench.tune(""), "measured.json: this is not what a tuning measured");
+        assert_eq!(fs::read_to_string(&path).unwrap(), foreign);
+    }
+    let table = bench.folder.join("out/measured.csv");
+    let (own, foreign) = (fs::read_to_string(&table).unwrap(), "time,place\n1,2\n");
+    fs::write(&path, &text).unwrap();
+    fs::write(&table, foreign).unwrap();
+    refused(bench.tune(""), "measured.csv: this is not what a tuning measured");
+    assert_eq!(fs::read_to_string(&table).unwrap(), foreign);
+    fs::write(&table, own).unwrap();
     // Half a tuning, and then another library.
     let half: String = text.split_inclusive('\n').take(4).collect();
     fs::write(&path, &half).unwrap();

@@ -40,7 +40,7 @@ pub fn things(
     calls: &[Calls],
     blame: &Blame,
     setting: &Setting,
-    (name, sums): (&str, &Sums),
+    (profile, sums): (&str, &Sums),
 ) -> Result<Vec<Thing>, Failure> {
     let &Sums { job, collectives, waiting, .. } = sums;
     if collectives < MATTERS * job {
@@ -68,7 +68,7 @@ pub fn things(
     things.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
     if others > MATTERS * job {
         things.truncate(MOST_THINGS - 1);
-        things.push(measure(name, share(others, job)));
+        things.push(measure(profile, share(others, job)));
     }
     things.truncate(MOST_THINGS);
     Ok(match things.is_empty() {
@@ -77,12 +77,12 @@ pub fn things(
     })
 }
 
-/// Returns the advice to measure the rest of the calls, which take `part` of the time.
-fn measure(name: &str, part: String) -> Thing {
+/// Returns the advice to measure the rest of the calls, which take `part` of the time. `profile` is a word of a command.
+fn measure(profile: &str, part: String) -> Thing {
     let text = format!(
         "Calls that move data for {part} of the time have no better algorithm by the prediction. Measure whether that is so on your machine:"
     );
-    Thing { seconds: 0.0, text, line: Some(format!("rustcoll tune --profile {name} --output tuned")) }
+    Thing { seconds: 0.0, text, line: Some(format!("rustcoll tune --profile {profile} --output tuned")) }
 }
 
 /// Whether a rule of a user's file decided, FILE:LINE. Otherwise a default rule or a trial decided.

@@ -48,7 +48,11 @@ pub fn of_race(plan: &Plan, experiment: &Experiment, race: &Race) -> f64 {
     let of_series = |series: &Series| {
         let cells = series.bytes.iter().map(|&bytes| {
             let call = of_call(experiment, race.ranks, series.operation, bytes);
-            of_cell(plan, experiment, contestants, call, series.operation.overlaps)
+            let repetition = match experiment.short_lived {
+                Some(calls) => race.ranks as f64 * communicator + f64::from(calls.get()) * call,
+                None => call,
+            };
+            of_cell(plan, experiment, contestants, repetition, series.operation.overlaps)
         });
         contestants * race.ranks as f64 * communicator + cells.sum::<f64>()
     };

@@ -10,6 +10,7 @@ use super::{Adding, Race, machine, ranks_per_host, results, tell};
 use crate::command_line::{BenchOptions, LaunchOptions};
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::interruption;
 use crate::measured::{Row, to_csv};
 use crate::words::counted;
 use calls::{Calls, jobs};
@@ -46,6 +47,7 @@ pub fn run(options: &BenchOptions, file: &Path, output: &mut impl Write) -> Resu
         rows.extend(calls.iter().flat_map(|calls| rows_of(calls, placement, &cells)));
         let text = format!("{}{}", head(options, &library), to_csv(&rows));
         files::write(Some(file), text.as_bytes(), &mut io::sink())?;
+        interruption::check(|| format!("{} has only a part of the times", file.display()))?;
     }
     writeln!(output, "{} for `rustcoll fit {}`", counted(rows.len(), "time"), file.display())?;
     Ok(outcome)

@@ -2,9 +2,11 @@
 
 use super::Race;
 use super::launcher::Launcher;
+use crate::interruption;
 use crate::words::counted;
 use measurements::{Fault, OutputLine};
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Errors show at most this many of the last lines of a job's messages.
 const MOST_SHOWN: usize = 40;
 
-/// How often the hearer is asked whether the job should go on.
+/// How often to look whether the user has interrupted the command.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How a job ended.
@@ -57,14 +59,10 @@ pub fn told(fault: &Fault, ranks: usize) -> String {
 pub trait Hearer {
     /// Receives a line, and the part of the results that has come. Returns whether the job should go on.
     fn hear(&mut self, line: OutputLine, part: f64) -> ControlFlow<()>;
-
-    /// Whether the job should go on. Asked several times a second.
-    fn wants_more(&self) -> bool {
-        true
-    }
 }
 
-/// Runs a job, and passes on its lines as they come. Ends it if no line comes for too long, or the hearer stops it.
+/// Runs a job, and passes on its lines as they come. Ends it if no line comes for too long, the hearer stops it, or the
+/// user interrupts the command.
 pub fn run(launcher: &Launcher, race: &Race, hearer: &mut impl Hearer) -> Ended {
     let mut command = launcher.command(race);
     let mut ended = Ended::default();
@@ -95,16 +93,17 @@ impl Ended {
         let lines = lines_of(child.stdout.take().expect("it is a pipe"));
         let messages = lines_of(child.stderr.take().expect("it is a pipe"));
         let (mut count, all) = (0, race.results());
-        let mut noise = Vec::new();
+        let mut noise = VecDeque::new();
         let mut heard = Instant::now();
         let has_ended = loop {
             match lines.recv_timeout(TICK) {
                 Ok(text) => {
-                    heard = Instant::now();
                     let Some(line) = OutputLine::from_json(&text) else {
-                        noise.push(text);
+                        noise.push_back(text);
+                        noise.drain(..noise.len().saturating_sub(MOST_SHOWN));
                         continue;
                     };
+                    heard = Instant::now();
                     count += usize::from(matches!(line, OutputLine::Measurement(_) | OutputLine::Fault(_)));
                     self.note(&line, race);
                     let is_enough = hearer.hear(line, count as f64 / all as f64).is_break();
@@ -113,16 +112,18 @@ impl Ended {
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break true,
-                Err(RecvTimeoutError::Timeout) if heard.elapsed() > patience => {
-                    self.trouble =
-                        Some(format!("the job hung: nothing came for {} seconds", patience.as_secs()));
-                    break false;
-                }
-                Err(RecvTimeoutError::Timeout) if !hearer.wants_more() => break false,
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            if interruption::is_here() {
+                break false;
+            }
+            if heard.elapsed() > patience {
+                self.trouble = Some(format!("the job hung: nothing came for {} seconds", patience.as_secs()));
+                break false;
+            }
         };
-        let status = if has_ended { child.wait().ok() } else { end(&mut child) };
+        let ended_alone = has_ended.then(|| status_within(&mut child, patience)).flatten();
+        let status = ended_alone.or_else(|| end(&mut child));
         let is_right = status.is_some_and(|status| status.success());
         if self.trouble.is_some() || (count >= all && !self.faults.is_empty()) {
             return;
@@ -175,15 +176,22 @@ fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
 fn end(child: &mut Child) -> Option<ExitStatus> {
     // A launcher that is killed at once would leave the ranks behind.
     let _ = kill_process(Pid::from_child(child), Signal::TERM);
+    status_within(child, CLEANING_UP).or_else(|| {
+        let _ = child.kill();
+        child.wait().ok()
+    })
+}
+
+/// Waits until a job has ended, or the time is over.
+fn status_within(child: &mut Child, time: Duration) -> Option<ExitStatus> {
     let begin = Instant::now();
-    while begin.elapsed() < CLEANING_UP {
+    while begin.elapsed() < time {
         if let Ok(Some(status)) = child.try_wait() {
             return Some(status);
         }
         thread::sleep(Duration::from_millis(20));
     }
-    let _ = child.kill();
-    child.wait().ok()
+    None
 }
 
 fn how(status: Option<ExitStatus>) -> String {
@@ -193,7 +201,7 @@ fn how(status: Option<ExitStatus>) -> String {
     }
 }
 
-fn shown(lines: &[String]) -> String {
+fn shown(lines: &VecDeque<String>) -> String {
     let lines: Vec<&String> = lines.iter().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(MOST_SHOWN)..];
     last.iter().map(|line| format!("\n  {line}")).collect()

@@ -6,22 +6,28 @@ use super::lab::Lab;
 use super::launcher::{Launcher, rules_parameter};
 use super::other_mpis::{self, OtherMpi};
 use super::plan::{Experiment, Plan};
+use super::repetitions::short_lived_words;
 use super::report;
 use super::store::{self, Store};
 use super::{Race, duration, job, limits, machine};
+use crate::appended::Appended;
 use crate::command_line::{LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::files::{self, unwritable};
+use crate::interruption;
 use crate::progress::Progress;
 use crate::words::counted;
 use measurements::{Contestant, Heat, Measurement, OutputLine};
 use rustcoll::selection::nearest;
 use rustix::process::geteuid;
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io::Write;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
+
+/// What the user can do after an interruption.
+const GOES_ON: &str = "the same command goes on from there";
 
 /// Measures by a plan, and reports.
 pub fn run(options: &PerformanceOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
@@ -30,10 +36,17 @@ pub fn run(options: &PerformanceOptions, output: &mut impl Write) -> Result<Outc
     let plan = plan.map_err(|reason| Failure::Input(format!("{name}: {reason}")))?;
     check_names(&options.only, &plan)?;
     let folder = options.report.with_extension("");
-    fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+    if folder == options.report {
+        let told = format!("--report {}: a name with an ending is expected, as report.md", folder.display());
+        return Err(Failure::Usage(told));
+    }
     let (store, is_complete) = match &options.from {
-        Some(path) => (read(path)?, true),
-        None => Campaign::new(&plan, options, &folder)?.run()?,
+        Some(path) => (read_for(&plan, path)?, true),
+        None => {
+            fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+            interruption::listen()?;
+            Campaign::new(&plan, options, &folder)?.run()?
+        }
     };
     let all_hold = report::write(&plan, &store, &options.report, output)?;
     Ok(if is_complete && all_hold { Outcome::Right } else { Outcome::Wrong })
@@ -47,18 +60,23 @@ fn check_names(only: &[String], plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Input(format!("{}: cannot be written: {error}", path.display()))
+/// Reads a file with results of a plan.
+fn read_for(plan: &Plan, path: &Path) -> Result<Store, Failure> {
+    let store = read(path)?;
+    match plan.experiments.iter().any(|experiment| store.experiments.contains_key(&experiment.name)) {
+        true => Ok(store),
+        false => Err(Failure::Input(format!("{}: no experiment of the plan is in it", path.display()))),
+    }
 }
 
 fn read(path: &Path) -> Result<Store, Failure> {
-    let fault =
-        |place: String, reason: String| Failure::Input(format!("{}{place}: {reason}", path.display()));
-    let text =
-        fs::read_to_string(path).map_err(|error| fault(String::new(), format!("cannot be read: {error}")))?;
-    // An interrupted run may have left an incomplete last line. It does not count.
-    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-    Store::read(whole).map_err(|(line, reason)| fault(format!(":{line}"), reason))
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", path.display())))?;
+    parsed(path, &text)
+}
+
+fn parsed(path: &Path, text: &str) -> Result<Store, Failure> {
+    Store::read(text).map_err(|(line, reason)| Failure::Input(format!("{}:{line}: {reason}", path.display())))
 }
 
 /// The experiments to measure, and what was measured already.
@@ -66,7 +84,7 @@ struct Campaign<'plan> {
     plan: &'plan Plan,
     options: &'plan PerformanceOptions,
     /// All times as they come. A run after an interrupted one starts with these.
-    unfinished: PathBuf,
+    unfinished: Appended,
     /// The quartiles of the times, once all times are there.
     finished: PathBuf,
     store: Store,
@@ -87,8 +105,9 @@ struct Keeping<'campaign> {
     experiment: &'campaign str,
     launch: usize,
     cells: &'campaign mut Cells,
-    path: &'campaign Path,
-    file: io::Result<File>,
+    file: &'campaign mut Appended,
+    /// Why nothing more can be kept.
+    failure: Option<Failure>,
     progress: Progress,
 }
 
@@ -97,10 +116,9 @@ impl Hearer for Keeping<'_> {
         self.progress.show(part);
         if let OutputLine::Measurement(measurement) = line {
             let measurement = Measurement { launch: self.launch, ..measurement };
-            let row = store::row(self.experiment, &measurement);
-            let written = self.file.as_mut().map(|file| file.write_all(row.as_bytes()));
-            if !matches!(written, Ok(Ok(()))) {
-                eprintln!("rustcoll: {}: cannot be written", self.path.display());
+            if let Err(failure) = self.file.append(&store::row(self.experiment, &measurement)) {
+                self.failure = Some(failure);
+                return ControlFlow::Break(());
             }
             self.cells.add(measurement);
         }
@@ -110,18 +128,25 @@ impl Hearer for Keeping<'_> {
 
 impl<'plan> Campaign<'plan> {
     fn new(plan: &'plan Plan, options: &'plan PerformanceOptions, folder: &Path) -> Result<Self, Failure> {
-        let unfinished = folder.join("measuring.csv");
-        let store = if unfinished.exists() { read(&unfinished)? } else { Store::default() };
-        fs::write(&unfinished, store.to_text()).map_err(|error| unwritable(&unfinished, &error))?;
+        let mut unfinished = Appended::locked(folder.join("measuring.csv"))?;
+        let text = unfinished.whole_lines()?;
+        let store = parsed(&unfinished.path, &text)?;
+        unfinished.cut(&text)?;
+        if unfinished.is_empty() {
+            unfinished.append(&Store::default().to_text())?;
+        }
         let finished = folder.join("measured.csv");
         Ok(Campaign { plan, options, unfinished, finished, store, is_complete: true, left: 0.0 })
     }
 
+    /// Whether the user asked for an experiment.
+    fn is_asked(&self, name: &str) -> bool {
+        self.options.only.is_empty() || self.options.only.iter().any(|asked| asked == name)
+    }
+
     /// Measures. Returns what was measured, and whether that is all.
     fn run(mut self) -> Result<(Store, bool), Failure> {
-        let is_asked = |experiment: &&Experiment| {
-            self.options.only.is_empty() || self.options.only.contains(&experiment.name)
-        };
+        let is_asked = |experiment: &&Experiment| self.is_asked(&experiment.name);
         let experiments: Vec<&Experiment> = self.plan.experiments.iter().filter(is_asked).collect();
         let seconds = experiments.iter().map(|experiment| duration::of_experiment(self.plan, experiment));
         self.left = seconds.sum::<Result<f64, String>>().map_err(Failure::Input)?;
@@ -144,21 +169,29 @@ impl<'plan> Campaign<'plan> {
         self.finish()
     }
 
-    fn finish(self) -> Result<(Store, bool), Failure> {
-        let mut all = Store::default();
-        // Experiments that the user did not ask for keep their results.
-        if !self.options.only.is_empty() && self.finished.exists() {
-            all = read(&self.finished)?;
-        }
-        let measured = self.store.into_quartiles();
+    /// Returns all results. Experiments that were not measured now keep those that they had.
+    fn finish(mut self) -> Result<(Store, bool), Failure> {
+        let mut all = if self.finished.exists() { read(&self.finished)? } else { Store::default() };
+        let mut asked = self.store.clone();
+        asked.experiments.retain(|name, _| self.is_asked(name));
+        self.store.experiments.retain(|name, _| !asked.experiments.contains_key(name));
+        let measured = asked.into_quartiles();
         all.machine = measured.machine.or(all.machine);
         all.experiments.extend(measured.experiments);
         if self.is_complete {
-            fs::write(&self.finished, all.quartiles_to_text())
-                .map_err(|error| unwritable(&self.finished, &error))?;
-            fs::remove_file(&self.unfinished).map_err(|error| unwritable(&self.unfinished, &error))?;
+            files::replace(&self.finished, all.quartiles_to_text().as_bytes())?;
+            self.keep_the_rest()?;
         }
         Ok((all, self.is_complete))
+    }
+
+    /// Keeps the times of experiments that the user did not ask for this time, for the run that goes on with them.
+    fn keep_the_rest(&mut self) -> Result<(), Failure> {
+        let path = &self.unfinished.path;
+        if self.store.experiments.is_empty() {
+            return fs::remove_file(path).map_err(|error| unwritable(path, &error));
+        }
+        files::replace(path, self.store.to_text().as_bytes())
     }
 
     fn measure(&mut self, experiment: &Experiment, lab: &mut Lab) -> Result<(), Failure> {
@@ -254,17 +287,27 @@ impl<'plan> Campaign<'plan> {
             names.join(", ")
         );
         let cells = self.store.experiments.entry(name.clone()).or_default();
-        let file = OpenOptions::new().append(true).open(&self.unfinished);
-        let (path, progress) = (&self.unfinished, race.progress());
-        let mut keeping = Keeping { experiment: name, launch: *launch, cells, path, file, progress };
+        let (file, progress) = (&mut self.unfinished, race.progress());
+        let mut keeping = Keeping { experiment: name, launch: *launch, cells, file, failure: None, progress };
         let ended = job::run(launcher, race, &mut keeping);
-        drop(keeping);
+        let Keeping { failure, progress, .. } = keeping;
+        drop(progress);
+        failure.map_or(Ok(()), Err)?;
+        interruption::check(|| {
+            format!("what was measured is in {}, and {GOES_ON}", self.unfinished.path.display())
+        })?;
         for complaint in ended.complaints(race.ranks) {
             eprintln!("rustcoll: {name}: {complaint}");
         }
         self.is_complete &= cells.left(race, *launch).is_none();
-        if let Some(library) = ended.library {
-            self.store.machine = Some(machine::described(self.store.machine.as_deref(), &library));
+        ended.library.map_or(Ok(()), |library| self.note_machine(&library))
+    }
+
+    fn note_machine(&mut self, library: &str) -> Result<(), Failure> {
+        let described = machine::described(self.store.machine.as_deref(), library);
+        if self.store.machine.as_ref() != Some(&described) {
+            self.unfinished.append(&store::machine_line(&described))?;
+            self.store.machine = Some(described);
         }
         Ok(())
     }
@@ -288,8 +331,9 @@ impl<'plan> Campaign<'plan> {
 
     fn repetitions(&self, experiment: &Experiment) -> Vec<String> {
         let (at_least, at_most) = self.plan.repetitions(experiment);
-        let Experiment { hot, fresh, .. } = *experiment;
-        RepetitionOptions { at_least, at_most, budget: self.plan.budget, hot, fresh }.words()
+        let Experiment { hot, fresh, short_lived, .. } = *experiment;
+        let repetitions = RepetitionOptions { at_least, at_most, budget: self.plan.budget, hot, fresh };
+        [repetitions.words(), short_lived_words(short_lived)].concat()
     }
 }
 

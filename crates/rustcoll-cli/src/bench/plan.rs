@@ -8,6 +8,7 @@ use rustcoll::cost::machine::units;
 use rustcoll::selection::{Measure, nearest, quantity};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 /// A plan, as its file says it.
@@ -101,6 +102,8 @@ pub struct Experiment {
     /// Whether ranks write what they send before each call.
     #[serde(default)]
     pub fresh: bool,
+    /// How often ranks call on each communicator, if each repetition makes and frees one.
+    pub short_lived: Option<NonZeroU32>,
     /// How many jobs measure each cell.
     #[serde(default = "one")]
     pub launches: usize,
@@ -315,10 +318,22 @@ impl Plan {
         if experiment.ranks.is_empty() || self.all_series(experiment)?.is_empty() {
             return Err("ranks or collectives are missing".into());
         }
+        let (at_least, at_most) = self.repetitions(experiment);
+        if at_least == 0 || at_least > at_most {
+            return Err(format!(
+                "at_least = {at_least}, at_most = {at_most}: 1 is the least, and at_most is no less than at_least"
+            ));
+        }
         if experiment.launches == 0 {
             return Err("launches = 0 measures nothing: at least 1 is needed".into());
         }
         let races = self.races(experiment)?;
+        if races[0].contestants.is_empty() {
+            return Err("contestants are missing".into());
+        }
+        if experiment.short_lived.is_some() {
+            races[0].series().try_for_each(|series| series.operation.check_short_lived())?;
+        }
         other_mpis::check(experiment, &races[0].contestants, &self.other_mpis)?;
         match experiment.against {
             Against::Bound if experiment.twice => {

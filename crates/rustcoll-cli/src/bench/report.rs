@@ -17,8 +17,8 @@ use std::path::Path;
 
 const INTRODUCTION: &str = "# Performance
 
-For readers who compare rustcoll with other MPIs. Each number is the time of rustcoll divided by the time of the fastest component of Open MPI.
-Below 1, rustcoll is faster. `rustcoll performance` writes this page; do not edit it.
+For readers who compare rustcoll with other MPIs. A number is the time of rustcoll divided by the time of the fastest other component of Open MPI.
+Below 1, rustcoll is faster. Columns of *overlap* are percentages, and more is better. `rustcoll performance` writes this page; do not edit it.
 ";
 
 const OVERVIEW: &str = "
@@ -202,6 +202,10 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
     }
     if experiment.twice {
         text += " A cell beyond a limit is measured in one more job, and the lesser of its ratios counts.";
+    }
+    if let Some(calls) = experiment.short_lived {
+        let _ =
+            write!(text, " A time is that of making a communicator, {calls} calls on it, and freeing it.");
     }
     for (name, value) in &experiment.mca {
         let _ = write!(text, " `{name}` is `{value}`.");

@@ -30,9 +30,12 @@ pub struct Store {
     pub experiments: BTreeMap<String, Cells>,
 }
 
-/// Writes all times into the files that are named.
+/// Writes all times into the files that are named. If there are no times, leaves the files as they are.
 pub fn write(csv: Option<&Path>, json: Option<&Path>, cells: &Cells) -> Result<(), Failure> {
     let all = || cells.0.iter().flat_map(|cell| &cell.measurements);
+    if all().next().is_none() {
+        return Ok(());
+    }
     if let Some(path) = csv {
         let rows: String = all().map(|measurement| row(BENCH, measurement)).collect();
         files::write(Some(path), format!("{HEAD}\n{rows}").as_bytes(), &mut io::sink())?;
@@ -60,8 +63,13 @@ pub fn row(experiment: &str, measurement: &Measurement) -> String {
 }
 
 /// Returns the first lines of a file.
-pub fn head(machine: &str) -> String {
-    format!("{MACHINE}{machine}\n{HEAD}\n")
+fn head(machine: &str) -> String {
+    format!("{}{HEAD}\n", machine_line(machine))
+}
+
+/// Returns the line that describes the machine. The last one in a file counts.
+pub fn machine_line(machine: &str) -> String {
+    format!("{MACHINE}{machine}\n")
 }
 
 impl Store {

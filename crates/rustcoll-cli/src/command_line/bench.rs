@@ -5,6 +5,7 @@ use crate::bench::launcher::DEFAULT_LAUNCHER;
 use clap::{Args, ValueHint};
 use measurements::Contestant;
 use rustcoll::selection::quantity;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Of `rustcoll bench`.
@@ -34,11 +35,15 @@ pub struct BenchOptions {
     /// Measures the 20 to 45 calls that determine a machine's parameters, and writes them as `rustcoll fit` reads them. Jobs
     /// have two ranks, some and all of them, with one rank on a host and with --ranks-per-host
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    #[arg(conflicts_with_all = ["series", "bytes", "contestants", "csv", "json"])]
+    #[arg(conflicts_with_all = ["series", "bytes", "contestants", "csv", "json", "short_lived"])]
     pub for_fit: Option<PathBuf>,
     /// Repetitions.
     #[command(flatten)]
     pub repetitions: RepetitionOptions,
+    /// Each repetition duplicates the communicator, calls so often on it, and frees it; the time is that of all of this. For programs
+    /// whose communicators live for a few calls
+    #[arg(long, value_name = "CALLS")]
+    pub short_lived: Option<NonZeroU32>,
     /// How jobs are started.
     #[command(flatten)]
     pub launch: LaunchOptions,

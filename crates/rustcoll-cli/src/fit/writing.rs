@@ -101,12 +101,16 @@ fn time(name: &str, seconds: f64) -> String {
 }
 
 fn bandwidth(name: &str, time: ByteTime) -> String {
-    let in_megabytes = |seconds: f64| format!("\"{:.3}MB/s\"", 1e-6 / seconds);
+    // Three decimals of a megabyte say nothing of a slow one.
+    let in_units = |seconds: f64| match seconds < 1e-6 {
+        true => format!("\"{:.3}MB/s\"", 1e-6 / seconds),
+        false => format!("\"{:.3}B/s\"", 1.0 / seconds),
+    };
     let mut line = String::new();
     match time.knots() {
-        [(_, seconds)] => writeln!(line, "{name} = {}", in_megabytes(*seconds)),
+        [(_, seconds)] => writeln!(line, "{name} = {}", in_units(*seconds)),
         knots => {
-            let knots = knots.iter().map(|&(bytes, seconds)| format!("{bytes} = {}", in_megabytes(seconds)));
+            let knots = knots.iter().map(|&(bytes, seconds)| format!("{bytes} = {}", in_units(seconds)));
             writeln!(line, "{name} = {{ {} }}", knots.collect::<Vec<_>>().join(", "))
         }
     }

@@ -5,14 +5,14 @@ use super::budget::VERIFICATIONS;
 use super::entry::{Conclusion, Entry, Event, Stage, TuningStep};
 use super::hearing::{Blame, Heard, Hearing};
 use super::heats::{Racing, heats};
-use super::interruption::Interruption;
 use super::plan::{Plan, Setting, default_contestant};
-use super::record::Record;
+use super::record::{GOES_ON, Record};
 use super::schedule::Schedule;
 use crate::bench::Race;
 use crate::bench::job::{self, Ended};
 use crate::bench::launcher::Launcher;
 use crate::failure::Failure;
+use crate::interruption;
 use crate::words::counted;
 use measurements::{Cause, Contestant, Measurement, Trial};
 use std::collections::BTreeSet;
@@ -32,8 +32,6 @@ pub struct Campaign<'tuning> {
     pub launcher: Launcher,
     /// What was measured so far.
     pub record: Record,
-    /// Says whether the user wants to stop.
-    pub interruption: Interruption,
     /// Shows the progress.
     pub schedule: Schedule,
 }
@@ -201,7 +199,7 @@ impl Campaign<'_> {
         let mut troubles = Troubles::default();
         let mut is_said = false;
         loop {
-            self.interruption.check(&self.record.folder)?;
+            self.check_interruption()?;
             let left = self.left(step, cells, &troubles.isolated);
             if left.is_empty() {
                 break;
@@ -218,11 +216,16 @@ impl Campaign<'_> {
             };
             let (ended, heard) = self.run(setting, step, &race);
             self.record.sync()?;
-            self.interruption.check(&self.record.folder)?;
+            self.check_interruption()?;
             self.judge(step, cells, &race, ended, heard, &mut troubles)?;
         }
         self.schedule.end(step.stage);
         Ok(())
+    }
+
+    fn check_interruption(&self) -> Result<(), Failure> {
+        let folder = self.record.folder.display();
+        interruption::check(|| format!("all that was measured is in {folder}, and {GOES_ON}"))
     }
 
     /// Returns the cells left to measure in a step, with their contestants, except where the default is excluded.
@@ -252,7 +255,6 @@ impl Campaign<'_> {
             record: &mut self.record,
             setting,
             step,
-            interruption: &self.interruption,
             show: |part| schedule.show(step.stage, part),
             heard: Heard::default(),
         };
@@ -281,10 +283,12 @@ impl Campaign<'_> {
         if let Some(failure) = heard.failure {
             return Err(failure);
         }
-        if self.left(step, cells, &troubles.isolated).is_empty() {
+        let left = self.left(step, cells, &troubles.isolated);
+        if left.is_empty() {
             return Ok(());
         }
-        troubles.fruitless = if heard.results > 0 { 0 } else { troubles.fruitless + 1 };
+        // Results that nobody asked for are no fruit.
+        troubles.fruitless = if heats(&left) != race.heats { 0 } else { troubles.fruitless + 1 };
         match blame {
             Blame::One(trial) if !troubles.is_sure(cells, &trial) => {
                 troubles.unexplained = 0;

@@ -1,7 +1,6 @@
 //! Records what a job prints as it comes, and finds out which contestant is to blame if the job ends badly.
 
 use super::entry::{Entry, Event, TuningStep};
-use super::interruption::Interruption;
 use super::plan::Setting;
 use super::record::Record;
 use crate::bench::Race;
@@ -19,8 +18,6 @@ pub struct Hearing<'tuning, Show> {
     pub step: TuningStep,
     /// The job's number.
     pub job: usize,
-    /// Says whether the user wants to stop.
-    pub interruption: &'tuning Interruption,
     /// Shows which part of the job is done.
     pub show: Show,
     pub heard: Heard,
@@ -53,11 +50,7 @@ impl<Show: Fn(f64)> Hearer for Hearing<'_, Show> {
         }
         self.heard.note(line);
         (self.show)(part);
-        if self.interruption.is_here() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn wants_more(&self) -> bool {
-        !self.interruption.is_here()
+        ControlFlow::Continue(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The files and tables that a tuning writes at its end.
 
-use crate::bench::performance::unwritable;
 use crate::failure::Failure;
+use crate::files::unwritable;
 use crate::report_html;
 use crate::words::counted;
 use rustcoll::selection::quantity;

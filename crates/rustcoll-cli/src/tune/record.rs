@@ -2,13 +2,12 @@
 
 use super::csv;
 use super::entry::{Conclusion, Entry, Event, Header, TuningStep};
+use crate::appended::Appended;
 use crate::failure::Failure;
+use crate::files::unwritable;
 use measurements::{Cause, Contestant, Fault, Measurement, OutputLine};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 use tuning::CellKey;
 
@@ -17,6 +16,9 @@ pub const MEASURED: &str = "measured.json";
 
 /// The same times as a table.
 const CSV: &str = "measured.csv";
+
+/// Why a file is left as it is.
+const FOREIGN: &str = "this is not what a tuning measured; --from-scratch moves it aside";
 
 /// What the user can do after an interruption.
 pub const GOES_ON: &str = "the same command goes on from there (without --from-scratch)";
@@ -57,25 +59,17 @@ pub struct Record {
     csv: Appended,
 }
 
-/// A file to which whole lines are appended.
-#[derive(Debug)]
-struct Appended {
-    path: PathBuf,
-    file: File,
-    /// The file has whole lines up to this length.
-    length: u64,
-}
-
 impl Record {
     /// Opens the files of a folder, or begins them. Fails if the folder has measurements of another tuning.
     pub fn open(folder: &Path, wanted: Header, from_scratch: bool) -> Result<Record, Failure> {
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         let mut json = Appended::locked(folder.join(MEASURED))?;
-        if from_scratch && json.length > 0 {
+        let mut csv = Appended::open(folder.join(CSV))?;
+        if from_scratch && !(json.is_empty() && csv.is_empty()) {
             move_aside(folder)?;
             json = Appended::locked(folder.join(MEASURED))?;
+            csv = Appended::open(folder.join(CSV))?;
         }
-        let csv = Appended::open(folder.join(CSV))?;
         let mut record = Record {
             folder: folder.to_owned(),
             header: wanted,
@@ -92,22 +86,20 @@ impl Record {
         Ok(record)
     }
 
-    /// Reads the file. Cuts off an incomplete last line, which an interrupted tuning may leave.
+    /// Reads the file. Cuts off an incomplete last line, which an interrupted tuning may leave. Changes no files of
+    /// anything else.
     fn resume(&mut self) -> Result<(), Failure> {
         let path = self.json.path.clone();
         let fault = |reason: String| Failure::Input(format!("{}: {reason}", path.display()));
-        if self.json.length == 0 {
+        if self.json.is_empty() {
             return self.rewrite_csv(&[]);
         }
-        let text = fs::read(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        self.json.cut(whole as u64)?;
-        let text = String::from_utf8_lossy(&text[..whole]);
+        let text = self.json.whole_lines()?;
         let mut lines = text.lines().enumerate();
-        let Some((_, first)) = lines.next() else { return self.rewrite_csv(&[]) };
-        let header: Header = serde_json::from_str(first)
-            .map_err(|_| fault("this is not what a tuning measured; --from-scratch moves it aside".into()))?;
+        let header = lines.next().and_then(|(_, first)| serde_json::from_str(first).ok());
+        let header: Header = header.ok_or_else(|| fault(FOREIGN.into()))?;
         self.accept(header)?;
+        self.json.cut(&text)?;
         let mut entries = Vec::new();
         for (number, line) in lines {
             let entry: Entry = serde_json::from_str(line).map_err(|error| {
@@ -134,8 +126,12 @@ impl Record {
     }
 
     fn rewrite_csv(&mut self, entries: &[Entry]) -> Result<(), Failure> {
-        if self.csv.length > 0 {
-            self.csv.cut(0)?;
+        if !self.csv.is_empty() {
+            let is_own = self.csv.whole_lines()?.lines().next() == Some(csv::HEAD);
+            if !is_own {
+                return Err(Failure::Input(format!("{}: {FOREIGN}", self.csv.path.display())));
+            }
+            self.csv.cut("")?;
         }
         let rows: String = entries.iter().map(csv::rows).collect();
         self.csv.append(&format!("{}\n{rows}", csv::HEAD))
@@ -157,18 +153,12 @@ impl Record {
 
     /// Writes everything so far to the disk. During a job, this would disturb the job.
     pub fn sync(&self) -> Result<(), Failure> {
-        match self.json.file.sync_data() {
-            // Only files on a disk need this.
-            Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
-                Err(unwritable(&self.json.path, &error))
-            }
-            _ => Ok(()),
-        }
+        self.json.sync()
     }
 
     /// Begins the file with the library that the first job names. Later jobs must have the same library.
     fn check_library(&mut self, library: &str) -> Result<(), Failure> {
-        if self.json.length == 0 {
+        if self.json.is_empty() {
             self.header.library = library.to_owned();
             return self.json.append(&(as_json(&self.header) + "\n"));
         }
@@ -313,10 +303,6 @@ fn differences(found: &Header, wanted: &Header) -> Vec<String> {
     all
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Input(format!("{}: cannot be written: {error}", path.display()))
-}
-
 /// Renames the files of a folder to names that are free.
 fn move_aside(folder: &Path) -> Result<(), Failure> {
     let named = |name: &str, number: usize| {
@@ -332,52 +318,4 @@ fn move_aside(folder: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-impl Appended {
-    fn open(path: PathBuf) -> Result<Appended, Failure> {
-        let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
-        let with_length = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (length, file) = with_length.map_err(|error| unwritable(&path, &error))?;
-        Ok(Appended { path, file, length })
-    }
-
-    /// Fails if another process writes to the file, as far as the file system knows.
-    fn locked(path: PathBuf) -> Result<Appended, Failure> {
-        let opened = Appended::open(path)?;
-        let path = opened.path.display();
-        match flock(&opened.file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => {
-                return Err(Failure::Input(format!("{path}: another rustcoll tune is writing there")));
-            }
-            Err(error) => {
-                eprintln!("rustcoll: {path}: cannot be locked: {error}; nobody else must write there")
-            }
-            Ok(()) => {}
-        }
-        Ok(opened)
-    }
-
-    fn append(&mut self, lines: &str) -> Result<(), Failure> {
-        match self.file.write_all(lines.as_bytes()) {
-            Ok(()) => {
-                self.length += lines.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                // Keep the whole lines that were written before.
-                let _ = self.file.set_len(self.length);
-                Err(Failure::Input(format!(
-                    "{}: cannot be written: {error}; what was written before is whole, and {GOES_ON}",
-                    self.path.display()
-                )))
-            }
-        }
-    }
-
-    fn cut(&mut self, length: u64) -> Result<(), Failure> {
-        self.file.set_len(length).map_err(|error| unwritable(&self.path, &error))?;
-        self.length = length;
-        Ok(())
-    }
 }

@@ -10,11 +10,14 @@ use rustcoll::algorithms::{Algorithm, Collective};
 pub struct Bystander(Option<Component>);
 
 impl Bystander {
-    /// Finds rustcoll in this process. It shares memory from the first call on, so later calls do not differ.
-    pub fn find() -> Result<Self, Error> {
-        let component = Component::find().ok();
-        component.iter().try_for_each(Component::share_memory_at_once)?;
-        Ok(Bystander(component))
+    /// Finds rustcoll in this process.
+    pub fn find() -> Self {
+        Bystander(Component::find().ok())
+    }
+
+    /// Has communicators share memory from the first call on, so later calls do not differ.
+    pub fn share_memory_at_once(&self) -> Result<(), Error> {
+        self.0.iter().try_for_each(Component::share_memory_at_once)
     }
 
     /// Returns the component's variables for a collective, if it is loaded.

@@ -28,7 +28,7 @@ use std::time::Duration;
 use measurements::{Job, OutputLine};
 use mpi_programs::command_line::{parse, refuse};
 use mpi_programs::component;
-use mpi_programs::environment::{self, Environment};
+use mpi_programs::environment::{self, Environment, HAS_COMPONENTS};
 
 use bystander::Bystander;
 use clock::Clock;
@@ -55,6 +55,10 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     };
     if world.size() < 2 {
         return Ok(refuse(&world, "measure: this needs at least two ranks"));
+    }
+    if HAS_COMPONENTS && std::env::var("OMPI_MCA_coll").is_ok_and(|names| names == component::NAME) {
+        let reason = "OMPI_MCA_coll=rustcoll loads no other component, and this program needs one for what it does not measure";
+        return Ok(refuse(&world, format!("measure: {reason}; unset the variable, or name others, too")));
     }
     let heats = match options.all_heats() {
         Ok(heats) => heats,
@@ -85,7 +89,10 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     };
     let limit = options.limit.filter(|_| world.rank() == 0).map(Duration::from_secs_f64);
     let timer = Timer::new(&options, &control, Clock::new(is_synchronised), Watchdog::new(limit));
-    let bystander = Bystander::find()?;
+    let bystander = Bystander::find();
+    if options.short_lived.is_none() {
+        bystander.share_memory_at_once()?;
+    }
     let setting = Setting { options: &options, control: &control, bystander: &bystander, timer: &timer };
     for heat in &heats {
         Race::new(heat, &setting)?.run(&mut tell)?;

@@ -2,6 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 use measurements::{Contestant, Heat};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// Measures collectives: contestants take turns in one job, their results are checked, and all times are printed
@@ -43,6 +44,11 @@ pub struct Options {
     /// memory then seem faster than they are in a program.
     #[arg(long)]
     pub fresh: bool,
+    /// Each repetition duplicates the communicator, calls so often on it, and frees it; the time is that of all of this
+    ///
+    /// rustcoll's communicators then begin to share memory when those of programs do, otherwise at once.
+    #[arg(long, value_name = "CALLS")]
+    pub short_lived: Option<NonZeroU32>,
     /// By which clock calls start together
     #[arg(long, value_enum, default_value_t)]
     pub clock: ClockChoice,
@@ -86,9 +92,15 @@ impl Options {
         Duration::from_millis(self.budget)
     }
 
-    /// Returns all heats with their contestants. Fails if neither a heat nor the option `--contestants` names any.
+    /// Returns all heats with their contestants. Fails if neither a heat nor the option `--contestants` names any, or
+    /// if a call cannot be made on a short-lived communicator.
     pub fn all_heats(&self) -> Result<Vec<Heat>, String> {
-        self.heats.iter().map(|heat| self.with_contestants(heat)).collect()
+        let heats: Vec<Heat> =
+            self.heats.iter().map(|heat| self.with_contestants(heat)).collect::<Result<_, _>>()?;
+        if self.short_lived.is_some() {
+            heats.iter().try_for_each(|heat| heat.series.operation.check_short_lived())?;
+        }
+        Ok(heats)
     }
 
     fn with_contestants(&self, heat: &Heat) -> Result<Heat, String> {

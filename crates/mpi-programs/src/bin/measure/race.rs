@@ -74,7 +74,8 @@ impl<'job> Race<'job> {
         let one_group = (shape == Shape::Inter).then(|| control.dup_for(Contestant::OWN)).transpose();
         let one_group = one_group.map_err(refuse)?;
         let model = shaped.as_ref().unwrap_or(control);
-        let racers = Racer::all(series, &heat.contestants, &mut variables, model)?;
+        let short_lived = setting.options.short_lived;
+        let racers = Racer::all(series, &heat.contestants, &mut variables, model, short_lived)?;
         Ok(Race { setting, series, variables, racers, shaped, one_group })
     }
 

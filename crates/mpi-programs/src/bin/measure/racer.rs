@@ -1,5 +1,6 @@
 //! A contestant and how it calls a collective.
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use measurements::{Contestant, Series};
@@ -24,6 +25,8 @@ pub struct Racer {
     means: Means,
     /// Whether other racers use its communicator between its turns, so the component plans its calls anew.
     shares_communicator: bool,
+    /// How often it calls on each communicator, if it duplicates its communicator in each repetition.
+    short_lived: Option<NonZeroU32>,
 }
 
 /// What a contestant does in its turn.
@@ -45,6 +48,7 @@ impl Racer {
         contestants: &[Contestant],
         variables: &mut Variables,
         model: &Communicator,
+        short_lived: Option<NonZeroU32>,
     ) -> Result<Vec<Racer>, String> {
         let mut racers: Vec<Racer> = Vec::new();
         let all_values = values(series, contestants, variables)?;
@@ -64,7 +68,7 @@ impl Racer {
                 }
             };
             let (contestant, form) = (contestant.clone(), series.operation.form);
-            racers.push(Racer { contestant, number, form, values, means, shares_communicator });
+            racers.push(Racer { contestant, number, form, values, means, shares_communicator, short_lived });
         }
         Ok(racers)
     }
@@ -85,16 +89,12 @@ impl Racer {
         }
     }
 
-    /// Calls once, after [`Racer::prepare`], and computes in the meantime.
+    /// Performs a repetition, after [`Racer::prepare`]: calls once and computes in the meantime, or makes a
+    /// communicator, calls on it, and frees it.
     pub fn perform(&self, cell: &mut Cell, computing: Computing) -> Result<(), Error> {
-        match &self.means {
-            Means::Collective(communicator) => cell.perform(self.form, communicator, computing),
-            Means::MockUp(algorithm, communicator) => cell.perform_by(algorithm, communicator),
-            Means::Copy => {
-                cell.copy.perform();
-                Ok(())
-            }
-        }
+        let Some(calls) = self.short_lived else { return self.means.call(self.form, cell, computing) };
+        let means = self.means.duplicate(&self.contestant)?;
+        (0..calls.get()).try_for_each(|_| means.call(self.form, cell, computing))
     }
 }
 
@@ -106,6 +106,27 @@ impl Means {
         let keys: Vec<_> = contestant.rules.iter().map(|file| (rule_files::KEY, &file[..])).collect();
         let communicator = Rc::new(model.dup_with(&preference(contestant), &keys)?);
         Ok(Means::on(communicator, contestant))
+    }
+
+    /// Returns the same on a new communicator.
+    fn duplicate(&self, contestant: &Contestant) -> Result<Means, Error> {
+        match self {
+            Means::Copy => Ok(Means::Copy),
+            Means::Collective(communicator) | Means::MockUp(_, communicator) => {
+                Means::of(contestant, communicator)
+            }
+        }
+    }
+
+    fn call(&self, form: Form, cell: &mut Cell, computing: Computing) -> Result<(), Error> {
+        match self {
+            Means::Collective(communicator) => cell.perform(form, communicator, computing),
+            Means::MockUp(algorithm, communicator) => cell.perform_by(algorithm, communicator),
+            Means::Copy => {
+                cell.copy.perform();
+                Ok(())
+            }
+        }
     }
 
     fn on(communicator: Rc<Communicator>, contestant: &Contestant) -> Means {
