@@ -2,6 +2,8 @@
 
 #include "component.h"
 
+#include "ompi/mca/coll/base/coll_base_util.h"
+
 static void construct(rustcoll_module *module)
 {
     memset(&module->below, 0, sizeof module->below);
@@ -92,9 +94,11 @@ static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *com
     const rustcoll_below below = served_below(&module->below);
     const int is_inter = OMPI_COMM_IS_INTER(communicator);
     module->group = (rustcoll_group) {ompi_comm_rank(communicator), ompi_comm_size(communicator), is_inter};
+    /* Constant tags far from those of collectives would not do: some networks send only the last 20 or 24 bits of a tag. */
+    const int last_tag = ompi_coll_base_nbc_reserve_tags(communicator, RUSTCOLL_OWN_TAGS);
     module->state = rustcoll_communicator_new(communicator, is_inter ? communicator->c_local_comm : communicator,
                                               module->group.rank, module->group.size,
-                                              is_inter ? ompi_comm_remote_size(communicator) : 0,
+                                              is_inter ? ompi_comm_remote_size(communicator) : 0, last_tag,
                                               rustcoll_identifier(communicator), &below);
     if (NULL == module->state) {
         return OMPI_ERR_OUT_OF_RESOURCE;

@@ -178,6 +178,10 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
     }
     /* Copies through a small buffer: Open MPI has no other conversion between two layouts. */
     char piece[16384];
+    /* If possible, whole elements: Open MPI 4.1 and 5.0 write beyond an array if they unpack a part of a basic element of more than 16 bytes
+     * (complex numbers of long double). */
+    const size_t size = layout(target_datatype)->size;
+    const size_t room = 0 < size && size <= sizeof piece ? sizeof piece / size * size : sizeof piece;
     opal_convertor_t packing, unpacking;
     OBJ_CONSTRUCT(&packing, opal_convertor_t);
     OBJ_CONSTRUCT(&unpacking, opal_convertor_t);
@@ -187,9 +191,9 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
                                              0, &unpacking);
     int is_packed = 0, is_unpacked = 0;
     while (!is_packed && !is_unpacked) {
-        struct iovec packed = {.iov_base = piece, .iov_len = sizeof piece};
+        struct iovec packed = {.iov_base = piece, .iov_len = room};
         uint32_t vectors = 1;
-        size_t bytes = sizeof piece;
+        size_t bytes = room;
         is_packed = opal_convertor_pack(&packing, &packed, &vectors, &bytes);
         packed = (struct iovec) {.iov_base = piece, .iov_len = bytes};
         vectors = 1;
@@ -334,10 +338,9 @@ int rustcoll_shim_tag(int collective)
     return tags[collective];
 }
 
-/* The last tags for collectives among neighbours. Open MPI's own use two tags for each dimension, from the first one on. */
-int rustcoll_shim_memory_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END; }
-int rustcoll_shim_stencil_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END + 1; }
-int rustcoll_shim_profile_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END + 2; }
+/* The last tag for collectives among neighbours. Open MPI's own use two tags for each dimension, from the first one on. Where a network sends
+ * only the last bits of a tag, that of a non-blocking collective may equal it; but none is in flight when MPI ends. */
+int rustcoll_shim_profile_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END; }
 
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }
 const void *rustcoll_shim_number(void) { return &ompi_mpi_uint64_t.dt; }

@@ -392,7 +392,7 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
     private_ones++;
     const rustcoll_below below = served_by_mpi();
     state->rust = rustcoll_communicator_new(state, is_inter ? (const void *) &state->local : state, state->group.rank,
-                                            state->group.size, remote, number, &below);
+                                            state->group.size, remote, RUSTCOLL_FIRST_REQUEST_TAG - 1, number, &below);
     if (NULL == state->rust) {
         rustcoll_end_job("rustcoll: no memory for the state of a communicator");
     }

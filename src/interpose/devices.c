@@ -11,6 +11,8 @@ enum { CUDA_MEMORY_TYPE = 2, CUDA_DEVICE = 2, HIP_HOST_ADDRESS = 4, HIP_ANY_DIRE
 
 static int (*cuda_attribute)(void *value, int attribute, uintptr_t address);
 static int (*cuda_copy)(uintptr_t target, uintptr_t source, size_t bytes);
+/* Waits for the copies of this process: CUDA's may return before the data are on the device. */
+static int (*cuda_wait)(void *stream);
 static int (*hip_attribute)(void *value, int attribute, uintptr_t address);
 static int (*hip_copy)(void *target, const void *source, size_t bytes, int direction);
 /* From the driver that was found, CUDA's first. */
@@ -47,6 +49,7 @@ int rustcoll_shim_has_devices(void)
         void *library = driver("cuMemcpy", "/dev/nvidiactl", cuda);
         look_up(library, "cuPointerGetAttribute", &cuda_attribute);
         look_up(library, "cuMemcpy", &cuda_copy);
+        look_up(library, "cuStreamSynchronize", &cuda_wait);
         look_up(library, "cuMemHostRegister_v2", &register_host);
         look_up(library, "cuMemHostUnregister", &unregister_host);
         library = driver("hipMemcpy", "/dev/kfd", hip);
@@ -85,10 +88,16 @@ int rustcoll_shim_register_host(void *address, size_t bytes)
 
 int rustcoll_shim_unregister_host(void *address) { return NULL != unregister_host && 0 == unregister_host(address); }
 
+static int copied_by_cuda(void *target, const void *source, size_t bytes)
+{
+    const int error = cuda_copy((uintptr_t) target, (uintptr_t) source, bytes);
+    return 0 == error && NULL != cuda_wait ? cuda_wait(NULL) : error;
+}
+
 int rustcoll_copy_bytes(void *target, const void *source, size_t bytes)
 {
     if (is_of_cuda(target) || is_of_cuda(source)) {
-        return 0 == cuda_copy((uintptr_t) target, (uintptr_t) source, bytes) ? MPI_SUCCESS : RUSTCOLL_ERR_INTERN;
+        return 0 == copied_by_cuda(target, source, bytes) ? MPI_SUCCESS : RUSTCOLL_ERR_INTERN;
     }
     if (is_of_hip(target) || is_of_hip(source)) {
         return 0 == hip_copy(target, source, bytes, HIP_ANY_DIRECTION) ? MPI_SUCCESS : RUSTCOLL_ERR_INTERN;

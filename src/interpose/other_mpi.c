@@ -22,14 +22,23 @@ enum { SERVES_OPEN_MPI = 0 };
 static const char *const libraries_of_others[] = {"libopen-pal.so", NULL};
 #endif
 
-/* Whether the MPI functions that the program finds are those of Open MPI. */
+/* Whether the MPI functions that the program finds are those of Open MPI: their library, or one that it needs, has a function that only Open
+ * MPI has. (A function, because programs may hold copies of Open MPI's data objects.) */
 static int uses_open_mpi(void)
 {
-    Dl_info of_mpi, of_open_mpi;
-    /* A function, because programs may hold copies of Open MPI's data objects. */
-    void *function = dlsym(RTLD_DEFAULT, "PMPI_Comm_rank"), *own_function = dlsym(RTLD_DEFAULT, "ompi_mpi_init");
-    return NULL != function && NULL != own_function && dladdr(function, &of_mpi) && dladdr(own_function, &of_open_mpi)
-           && of_mpi.dli_fbase == of_open_mpi.dli_fbase;
+    Dl_info of_mpi;
+    void *function = dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
+    if (NULL == function || !dladdr(function, &of_mpi)) {
+        return 0;
+    }
+    void *library = dlopen(of_mpi.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (NULL == library) {
+        /* MPI is linked into the program. */
+        return NULL != dlsym(RTLD_DEFAULT, "ompi_mpi_init");
+    }
+    const int is_it = NULL != dlsym(library, "ompi_mpi_init");
+    dlclose(library);
+    return is_it;
 }
 
 static const char *base_name(const char *path)

@@ -71,6 +71,18 @@ static int has_no_gaps(const rustcoll_datatype *description)
     return (ptrdiff_t) description->size == description->extent && description->size == description->true_extent;
 }
 
+/* Whether MPI_Type_get_contents has returned a reference that must be freed. Fortran's parametrised datatypes are predefined, but MPICH
+ * counts references to them. */
+static int is_own_reference(int combiner)
+{
+#ifdef OPEN_MPI
+    if (MPI_COMBINER_F90_REAL == combiner || MPI_COMBINER_F90_COMPLEX == combiner || MPI_COMBINER_F90_INTEGER == combiner) {
+        return 0;
+    }
+#endif
+    return MPI_COMBINER_NAMED != combiner;
+}
+
 /* Whether the elements that a datatype repeats or copies lie in memory without gaps, in the order in which they are sent. */
 static int is_part_contiguous(MPI_Datatype datatype, envelope made)
 {
@@ -80,7 +92,7 @@ static int is_part_contiguous(MPI_Datatype datatype, envelope made)
     }
     rustcoll_datatype described;
     rustcoll_shim_describe(RUSTCOLL_OPAQUE(part), &described);
-    if (MPI_COMBINER_NAMED != envelope_of(part).combiner) {
+    if (is_own_reference(envelope_of(part).combiner)) {
         PMPI_Type_free(&part);
     }
     return described.contiguous;
@@ -189,13 +201,6 @@ int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const vo
     return 0;
 }
 
-void rustcoll_shim_progress(void)
-{
-    int is_there;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rustcoll_itself(), &is_there, MPI_STATUS_IGNORE);
-    rustcoll_go_on();
-}
-
 int rustcoll_shim_is_threaded(void)
 {
     int level = MPI_THREAD_SINGLE;
@@ -207,9 +212,7 @@ int rustcoll_shim_is_preloaded(void) { return 1; }
 
 /* Tags on the private communicator. Those from RUSTCOLL_FIRST_REQUEST_TAG on are for requests. */
 int rustcoll_shim_tag(int collective) { return 1 + collective; }
-int rustcoll_shim_memory_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 1; }
-int rustcoll_shim_stencil_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 2; }
-int rustcoll_shim_profile_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 3; }
+int rustcoll_shim_profile_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - RUSTCOLL_OWN_TAGS - 1; }
 
 const void *rustcoll_shim_byte(void) { return RUSTCOLL_OPAQUE(MPI_BYTE); }
 const void *rustcoll_shim_number(void) { return RUSTCOLL_OPAQUE(MPI_UINT64_T); }

@@ -204,10 +204,13 @@ const char *rustcoll_holdings(int priority);
 int rustcoll_differ(const char *own, const char *other, rustcoll_difference *difference);
 /* Returns a hash of a text, the same in every process. */
 unsigned long long rustcoll_digest(const char *text);
+/* So many tags of each communicator are those of messages by which ranks get shared memory, and find the stencil of their neighbours. */
+#define RUSTCOLL_OWN_TAGS 2
 /* Returns a communicator's state, or NULL if there is no memory. `remote_size`: the number of ranks of the other group
- * of an inter-communicator, else 0. `local_communicator` reaches the own group. */
+ * of an inter-communicator, else 0. `local_communicator` reaches the own group. No collective on the communicator has `last_tag` or the
+ * RUSTCOLL_OWN_TAGS - 1 tags below it, also where a network sends only the last bits of a tag. */
 void *rustcoll_communicator_new(const void *communicator, const void *local_communicator, int rank, int size,
-                                int remote_size, unsigned identifier, const rustcoll_below *below);
+                                int remote_size, int last_tag, unsigned identifier, const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
 
 /* Begin and write the job's profile. The former returns whether the user wants one. All ranks of the job call the latter when MPI ends and
@@ -296,9 +299,6 @@ const char *rustcoll_shim_parameter_files(int which);
 const char *rustcoll_shim_switches(void);
 /* The tag of a blocking collective. */
 int rustcoll_shim_tag(int collective);
-/* The tags of messages by which ranks allocate shared memory, and find the stencil of their neighbours. No collective has them. */
-int rustcoll_shim_memory_tag(void);
-int rustcoll_shim_stencil_tag(void);
 /* The tag of messages that gather the job's profile when MPI ends. */
 int rustcoll_shim_profile_tag(void);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX, MPI_BOR, MPI_IN_PLACE */

@@ -118,7 +118,9 @@ impl Communicator {
         let (rank, size) = (self.rank as c_int, self.members.len() as c_int);
         let handle = ptr::from_ref(self).cast();
         // SAFETY: the communicator does not move until it is withdrawn.
-        let state = unsafe { rustcoll_communicator_new(handle, handle, rank, size, 0, self.context, &below) };
+        let state = unsafe {
+            rustcoll_communicator_new(handle, handle, rank, size, 0, LAST_TAG, self.context, &below)
+        };
         self.state.set(state);
     }
 

@@ -354,17 +354,6 @@ extern "C" fn rustcoll_shim_tag(collective: c_int) -> c_int {
     }
 }
 
-/// The last tag before those of requests.
-#[unsafe(no_mangle)]
-extern "C" fn rustcoll_shim_memory_tag() -> c_int {
-    LAST_TAG
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn rustcoll_shim_stencil_tag() -> c_int {
-    LAST_TAG - 1
-}
-
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_profile_tag() -> c_int {
     LAST_TAG - 2
@@ -602,8 +591,6 @@ fn signatures_agree() {
     let _ = [header::rustcoll_shim_info as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_shim_info];
     let _ = [header::rustcoll_shim_describe as unsafe extern "C" fn(_, _), rustcoll_shim_describe];
     let _ = [header::rustcoll_shim_complete as unsafe extern "C" fn(_, _), rustcoll_shim_complete];
-    let _ = [header::rustcoll_shim_memory_tag as unsafe extern "C" fn() -> _, rustcoll_shim_memory_tag];
-    let _ = [header::rustcoll_shim_stencil_tag as unsafe extern "C" fn() -> _, rustcoll_shim_stencil_tag];
     let _ = [header::rustcoll_shim_profile_tag as unsafe extern "C" fn() -> _, rustcoll_shim_profile_tag];
     let _ = [
         header::rustcoll_shim_communicator_name as unsafe extern "C" fn(_, _, _),

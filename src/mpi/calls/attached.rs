@@ -5,7 +5,7 @@ use super::communicator::Communicator;
 use crate::mpi::decision::info::{self, Info};
 use crate::mpi::messages::work::Group;
 use crate::mpi::shim::bindings::rustcoll_below;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 
 /// What never changes of a communicator.
@@ -16,6 +16,8 @@ pub struct Facts {
     /// On an inter-communicator, the handle that reaches the own group; otherwise `handle`.
     pub own_group: *const c_void,
     pub group: Group,
+    /// The last of the tags that no collective on it has.
+    pub last_tag: c_int,
     /// Names it in log lines.
     pub identifier: u32,
     pub below: rustcoll_below,

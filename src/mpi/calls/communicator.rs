@@ -13,7 +13,7 @@ use crate::mpi::decision::info::Info;
 use crate::mpi::decision::schedules::Form;
 use crate::mpi::decision::topology::Topology;
 use crate::mpi::messages::channel::{Channel, Route};
-use crate::mpi::messages::tags::{memory_tag, tag};
+use crate::mpi::messages::tags::tag;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::Values;
@@ -37,6 +37,8 @@ pub struct Communicator {
     /// On an inter-communicator, the handle that reaches the own group; otherwise `handle`.
     own_group: *const c_void,
     pub(super) group: Group,
+    /// The last of the tags that no collective here has.
+    last_tag: c_int,
     /// How log lines begin.
     pub(super) name: Arc<str>,
     pub(super) below: rustcoll_below,
@@ -58,11 +60,12 @@ impl Communicator {
     /// Returns the state of a communicator with these info keys.
     pub fn new(facts: Facts, info: Arc<Info>) -> Self {
         let name: Arc<str> = facts.name().into();
-        let Facts { handle, own_group, group, below, .. } = facts;
+        let Facts { handle, own_group, group, last_tag, below, .. } = facts;
         Communicator {
             handle,
             own_group,
             group,
+            last_tag,
             name: Arc::clone(&name),
             below,
             topology: OnceLock::new(),
@@ -95,11 +98,16 @@ impl Communicator {
         Teller { name: Arc::clone(&self.name), group: self.group, channel: self.channel(tag, tag) }
     }
 
+    /// Returns the means by which ranks find their neighbours' stencil. Messages that a failed rank leaves meet no other call.
+    pub(super) fn stencil_teller(&self) -> Teller {
+        self.teller(self.last_tag - 1)
+    }
+
     /// Advances the allocation of shared memory without waiting. Returns whether this rank knows the result.
     pub(super) fn find_memory(&self) -> Result<bool, Error> {
         let begin = || {
             let neighbours = self.planning().neighbours();
-            Making::begin(self.teller(memory_tag()), &neighbours)
+            Making::begin(self.teller(self.last_tag), &neighbours)
         };
         self.lanes.find(begin, |geometry| self.planning().note_memory(geometry))
     }

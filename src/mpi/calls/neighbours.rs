@@ -8,7 +8,6 @@ use crate::algorithms::Collective::{self, NeighborAllgather, NeighborAllgatherv,
 use crate::algorithms::{Cut, Graph};
 use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::decision::{neighbours_of_node, stencil};
-use crate::mpi::messages::tags::stencil_tag;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::parameters::settings::{Values, idle_neighbours_come};
 use std::sync::Arc;
@@ -60,7 +59,7 @@ impl Communicator {
             return Ok(());
         }
         let neighbours = self.topology().graph.neighbours(self.group.rank);
-        let found = stencil::agree(&self.teller(stencil_tag()), neighbours);
+        let found = stencil::agree(&self.stencil_teller(), neighbours);
         if let Ok(Some(stencil)) = &found {
             log::info!("{}: all ranks have neighbours at the same offsets of a grid: {stencil}", self.name);
         }
@@ -76,7 +75,7 @@ impl Communicator {
             return Ok(());
         }
         // The ranks exchange without the lock, because progress may plan non-blocking calls meanwhile.
-        let teller = self.teller(stencil_tag());
+        let teller = self.stencil_teller();
         let known = self.planning().nodes();
         let told = known.map_or_else(|| teller.nodes(), Ok).and_then(|nodes| {
             let own = self.topology().graph.neighbours(self.group.rank);

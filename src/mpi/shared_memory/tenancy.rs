@@ -31,8 +31,17 @@ pub struct Tenant {
     last_used: AtomicU64,
     /// Whether a call uses the slots, or another call gives them back.
     is_busy: AtomicBool,
-    /// Whether several threads may call MPI at the same time.
-    is_threaded: bool,
+}
+
+/// Whether several threads may call MPI at the same time. A session may allow this later, so each call looks that may
+/// give back the memory of another tenant.
+static IS_THREADED: AtomicBool = AtomicBool::new(false);
+
+fn look_for_threads() {
+    // SAFETY: looks at what MPI was initialised with.
+    if unsafe { rustcoll_shim_is_threaded() } != 0 {
+        IS_THREADED.store(true, Relaxed);
+    }
 }
 
 static TENANTS: Mutex<Vec<Weak<Tenant>>> = Mutex::new(Vec::new());
@@ -58,11 +67,8 @@ impl Tenant {
     ) -> Arc<Tenant> {
         let peers = (0..starts.len()).filter(|&peer| peer != rank && starts[peer].is_some()).collect();
         let (held, last_used, is_busy) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
-        // SAFETY: looks at what MPI was initialised with.
-        let is_threaded = unsafe { rustcoll_shim_is_threaded() } != 0;
-        let tenant =
-            Tenant { mapping, starts, rank, peers, data, ended, held, last_used, is_busy, is_threaded };
-        let tenant = Arc::new(tenant);
+        look_for_threads();
+        let tenant = Arc::new(Tenant { mapping, starts, rank, peers, data, ended, held, last_used, is_busy });
         let mut tenants = tenants();
         tenants.retain(|other| other.strong_count() > 0);
         tenants.push(Arc::downgrade(&tenant));
@@ -111,7 +117,7 @@ impl Tenant {
     /// Claims the slots; returns whether they were free. With a single thread, plain loads and stores suffice.
     #[inline]
     fn claim(&self) -> bool {
-        if self.is_threaded {
+        if IS_THREADED.load(Relaxed) {
             return self.is_busy.compare_exchange(false, true, Acquire, Relaxed).is_ok();
         }
         let is_free = !self.is_busy.load(Relaxed);
@@ -122,6 +128,7 @@ impl Tenant {
     /// Holds `bytes` bytes. If that exceeds the limit, other tenants give memory back, the least recently used first.
     #[cold]
     fn grow(&self, bytes: usize) {
+        look_for_threads();
         self.hold(bytes);
         let mut others: Vec<Arc<Tenant>> = tenants().iter().filter_map(Weak::upgrade).collect();
         let mut held: usize = others.iter().map(|other| other.held.load(Relaxed)).sum();

@@ -238,6 +238,7 @@ extern "C" fn rustcoll_communicator_new(
     rank: c_int,
     size: c_int,
     remote: c_int,
+    last_tag: c_int,
     identifier: c_uint,
     below: *const rustcoll_below,
 ) -> *mut c_void {
@@ -245,7 +246,7 @@ extern "C" fn rustcoll_communicator_new(
         let group = Group { rank: rank as usize, size: size as usize, remote: remote as usize };
         // SAFETY: the shim passes a valid description.
         let below = unsafe { *below };
-        let facts = Facts { handle, own_group: local, group, identifier, below };
+        let facts = Facts { handle, own_group: local, group, last_tag, identifier, below };
         Box::into_raw(Box::new(Attached::new(facts))).cast()
     })
 }
@@ -337,7 +338,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_digest as unsafe extern "C" fn(_) -> _, rustcoll_digest];
     let _ = [header::rustcoll_differ as unsafe extern "C" fn(_, _, _) -> _, rustcoll_differ];
     let _ = [
-        header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _,
+        header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _, _, _, _) -> _,
         rustcoll_communicator_new,
     ];
     let _ = [header::rustcoll_communicator_free as unsafe extern "C" fn(_), rustcoll_communicator_free];
