@@ -188,6 +188,8 @@ impl LengthExchange {
         };
         let has_data = |region: &Region| region.elements > 0;
         match exchange.journey_with(longest) {
+            // The packed data lie elsewhere. Their blocks are so long that those of all ranks go in the second stage.
+            _ if counts_bytes => {}
             Journey::BehindLengths => {
                 let blocks = (0..schedule.blocks).map(|block| carried(shown, block));
                 exchange.carried = blocks.filter(|carried| has_data(&carried.region)).collect();

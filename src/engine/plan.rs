@@ -360,6 +360,16 @@ impl Plan {
         Plan::with_loops(schedule, binding, MOST_UNROLLED)
     }
 
+    /// Like [`Plan::new`], with `gap` free elements behind each vector in scratch memory.
+    pub fn with_gaps(schedule: &Schedule, binding: Binding, gap: usize) -> Plan {
+        if gap == 0 {
+            return Plan::new(schedule, &binding);
+        }
+        let vectors = schedule.scratch_blocks().div_ceil(schedule.blocks.max(1));
+        let plan = Plan::new(schedule, &binding.with_gaps(schedule, gap));
+        Plan { scratch_elements: plan.scratch_elements + vectors * gap, ..plan }
+    }
+
     /// Like [`Plan::new`], with another bound.
     pub fn with_loops(schedule: &Schedule, binding: &Binding, most_unrolled: usize) -> Plan {
         let scratch = Buffer::Scratch.blocks(0..schedule.scratch_blocks());

@@ -10,7 +10,7 @@ pub use two_groups::bind as bind_two_groups;
 
 use super::plan::Rows;
 use super::{Memory, Region};
-use crate::schedule::{Buffer, Layout, Run, SlotKind, Strided};
+use crate::schedule::{Buffer, Layout, Run, Schedule, SlotKind, Strided};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -81,6 +81,17 @@ impl Binding {
     /// Returns a binding that sees all buffers alike.
     pub fn uniform(view: View) -> Binding {
         Binding::new(view.clone(), view.clone(), view)
+    }
+
+    /// Returns the same binding with `gap` free elements behind each vector in scratch memory.
+    pub(super) fn with_gaps(mut self, schedule: &Schedule, gap: usize) -> Binding {
+        let layout = &self.scratch.layout;
+        let place = |block: usize| {
+            let elements = layout.block(block);
+            (elements.start + block / schedule.blocks.max(1) * gap, elements.len())
+        };
+        self.scratch.layout = Layout::Placed((0..schedule.scratch_blocks()).map(place).collect());
+        self
     }
 
     /// Returns the bytes of data of a run.

@@ -329,7 +329,7 @@ fn planned(
     };
     let program = match LengthExchange::new(algorithm, problem, schedule, &binding) {
         Some(exchange) => CallPlan::Exchange(Arc::new(exchange)),
-        None => CallPlan::Plan(Arc::new(Plan::new(schedule, &binding))),
+        None => CallPlan::Plan(Arc::new(Plan::with_gaps(schedule, binding, gap_between_vectors(arguments)))),
     };
     Some(planned(Served::Here(program), is_packed, decision))
 }
@@ -342,6 +342,16 @@ fn is_packed_whole(arguments: &Arguments) -> bool {
         datatype.contiguous == 0 && datatype.size > LONG_ELEMENT && side.counts.bytes() > 0
     };
     is_preloaded() && (is_long(&arguments.send) || is_long(&arguments.recv))
+}
+
+/// Returns how many elements to leave free between vectors in temporary memory. Elements may interleave, as columns of a matrix
+/// do: then one vector's fit between each other, but not those of two vectors.
+fn gap_between_vectors(arguments: &Arguments) -> usize {
+    let has_elements = arguments.collective.reduces() || arguments.collective == Collective::Bcast;
+    let datatype = arguments.element();
+    let apart = datatype.extent.unsigned_abs();
+    let interleaves = has_elements && apart > 0 && apart < datatype.true_extent;
+    if interleaves { datatype.true_extent.div_ceil(apart) } else { 0 }
 }
 
 /// Returns the length of blocks in each buffer, and in the algorithm's own memory: elements for reductions, bytes for
