@@ -7,7 +7,7 @@ use super::condition::{Condition, Property, Quantity};
 use super::entry::{ALGORITHM, BELOW};
 use super::measure::Measure;
 use super::ranges::Ranges;
-use crate::algorithms::{Collective, Reason, Requirement};
+use crate::algorithms::{Body, Collective, Reason, Requirement};
 
 /// The required values of each quantity and each property; `None` if there is no requirement.
 pub struct Domain {
@@ -193,7 +193,14 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
         };
         Some((condition, Reason::Unmet(requirement)))
     });
-    conditions.chain((!algorithm.is_reproducible()).then_some(irreproducible)).collect()
+    let listed = match algorithm.body {
+        Body::Listed(listed) => {
+            let sizes = Ranges::new(listed.programs.keys().map(|&size| size..=size));
+            Some((Condition::Quantity(Quantity::Ranks, sizes), Reason::UnlistedSize))
+        }
+        _ => None,
+    };
+    conditions.chain(listed).chain((!algorithm.is_reproducible()).then_some(irreproducible)).collect()
 }
 
 /// Returns the quantity that a condition depends on and that is known only on intra-communicators, if there is one.

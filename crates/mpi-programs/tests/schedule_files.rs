@@ -99,7 +99,15 @@ fn the_report_names_them_and_rules_choose_them() {
         let row = job.text.lines().find(|line| line.contains(" bcast ") && line.contains(" mine "));
         job.assert(row.is_some(), "the report does not name it");
     }
-    // With another number of ranks, the rules decide.
+    // With another number of ranks, the other rules decide.
+    for choice in
+        [("OMPI_MCA_coll_rustcoll_bcast_rules", "-> mine"), ("OMPI_MCA_coll_rustcoll_rules_file", &rules)]
+    {
+        let job = job(3, &[(SCHEDULES, &file), choice, (REPORT, "summary")]);
+        job.assert(job.success, "the program failed");
+        job.assert_contains("0 wrong");
+        job.assert(job.count(" mine ") == 0, "it serves a number of ranks that its file does not have");
+    }
     let job = job(3, &[(SCHEDULES, &file), (FORCED, "mine"), (REPORT, "summary")]);
     job.assert(job.success, "the program failed");
     job.assert_contains("0 wrong");

@@ -25,6 +25,7 @@ use record::Record;
 use schedule::Schedule;
 use std::io::Write;
 use tuning::{CellKey, Tuning, words};
+pub use wanted::cell_of;
 
 /// Measures what is not measured yet, and writes the results.
 pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Failure> {

@@ -18,6 +18,9 @@ struct Learnt {
     rules: Vec<(Call, String)>,
 }
 
+/// The file of jobs that learnt nothing. A rule file may be a comment, but not empty.
+const NOTHING: &str = "# tuning online found nothing faster\n";
+
 fn learnt() -> MutexGuard<'static, Option<Learnt>> {
     LEARNT.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -45,7 +48,7 @@ pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)
         && let Some(Learnt { rules, .. }) = &mut *learnt()
     {
         // A rule says no more of a kind, and no rule may cover a later one.
-        let said = |kind: &Call| (kind.collective, kind.size, kind.bytes);
+        let said = |kind: &Call| (kind.collective, kind.size, kind.bytes, operator_and_place(kind));
         rules.retain(|(known, _)| said(known) != said(kind));
         if !is_usual {
             rules.push((*kind, settled.rule(kind)));
@@ -53,16 +56,35 @@ pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)
     }
 }
 
+fn operator_and_place(kind: &Call) -> (bool, Option<bool>, bool) {
+    (kind.commutative, kind.predefined, kind.in_place)
+}
+
 /// Writes the rules before MPI ends, if the user names a file for them. The job may have started from the same file: what an
-/// earlier job learnt of other kinds of calls stays in it.
+/// earlier job learnt of other kinds of calls stays in it. A file with rules of the user's own stays as it is.
 pub fn write() {
-    let Some(Learnt { file, rules }) = learnt().take() else { return };
+    let Some(Learnt { mut file, rules }) = learnt().take() else { return };
+    let mut before = fs::read_to_string(&file).unwrap_or_default();
+    if has_own_rules(&before) {
+        let other = format!("{file}.learnt");
+        log::warn!(
+            "{file} has rules that no job learnt, so those that this job learnt are written to {other}"
+        );
+        file = other;
+        before = fs::read_to_string(&file).unwrap_or_default();
+    }
     let rules: String = rules.into_iter().map(|(_, rule)| rule).collect();
-    let before = fs::read_to_string(&file).unwrap_or_default();
     let rules = format!("{rules}{}", others(&before, &rules));
-    if let Err(error) = parts::replace(Path::new(&file), rules.trim_start().as_bytes()) {
+    let text = if rules.is_empty() { NOTHING } else { rules.trim_start() };
+    if let Err(error) = parts::replace(Path::new(&file), text.as_bytes()) {
         log::error!("the rules that were learnt could not be written to {file}: {error}");
     }
+}
+
+/// Whether a file has rules that are not from online tuning.
+fn has_own_rules(text: &str) -> bool {
+    let is_learnt = |part: &str| part.starts_with(Settled::COMMENT) || part == NOTHING.trim();
+    text.split("\n\n").map(str::trim).any(|part| !part.is_empty() && !is_learnt(part))
 }
 
 /// Returns the rules in the text of a file that an earlier job learnt, but for those on the same calls as one of `rules`.
@@ -79,8 +101,8 @@ fn others(text: &str, rules: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::Collective;
-    use crate::selection::{Choice, Rules};
+    use crate::algorithms::{Collective, Parameter};
+    use crate::selection::{Choice, Parameters, Rules};
 
     fn rule(bytes: usize, algorithm: &str) -> String {
         let algorithm = Collective::Allreduce.algorithm(algorithm).unwrap();
@@ -91,12 +113,36 @@ mod tests {
 
     #[test]
     fn what_an_earlier_job_learnt_of_other_calls_stays() {
-        let before = format!("[[bcast]]\nalgorithm = \"chain\"\n{}{}", rule(8, "ring"), rule(64, "ring"));
+        let before = format!("{}{}", rule(8, "ring"), rule(64, "ring"));
         let new = rule(8, "linear");
         let text = format!("{new}{}", others(&before, &new));
         assert_eq!(text, format!("{new}{}", rule(64, "ring")));
         Rules::parse("learnt", &text).unwrap();
-        assert_eq!(others(&before, ""), before[before.find("\n#").unwrap()..]);
+        assert_eq!(others(&before, ""), before);
         assert_eq!(others("", &new), "");
+        assert!(!has_own_rules(&before) && !has_own_rules("") && !has_own_rules(NOTHING));
+        assert!(has_own_rules(&format!("[[bcast]]\nalgorithm = \"chain\"\n{before}")));
+        assert!(Rules::parse("learnt", NOTHING).is_ok());
+    }
+
+    #[test]
+    fn a_rule_holds_for_the_kind_that_was_measured() {
+        let choice = |radix| {
+            let algorithm = Collective::Allreduce.algorithm("circulant").unwrap();
+            Choice::Use { algorithm, parameters: Parameters::default().with(Parameter::Radix, radix) }
+        };
+        let kind = Call { predefined: Some(false), ..Call::new(Collective::Allreduce, 4, 8192) };
+        let settled = Settled { choice: choice(8), before: choice(2), ratio: 0.5, tried: 9, is_usual: false };
+        let rules = Rules::parse("learnt", &settled.rule(&kind)).unwrap();
+        // A radix is at most the number of ranks.
+        assert_eq!(rules.choose(&kind), choice(4));
+        for other in [
+            Call { predefined: Some(true), ..kind },
+            Call { in_place: true, ..kind },
+            Call { bytes: 16384, ..kind },
+            Call { size: 5, ..kind },
+        ] {
+            assert_eq!(rules.choose(&other), Choice::Below, "{other:?}");
+        }
     }
 }

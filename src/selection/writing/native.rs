@@ -1,11 +1,11 @@
 //! Writes rules as a file in rustcoll's own format.
 
-use super::super::condition::{Condition, Quantity};
+use super::super::condition::{Condition, Property, Quantity};
 use super::super::entry::{ALGORITHM, BELOW};
 use super::super::online::Settled;
 use super::super::ranges::Ranges;
-use super::super::{Call, Rule, Rules};
-use crate::algorithms::{Collective, Parameter};
+use super::super::{Call, Choice, Rule, Rules};
+use crate::algorithms::{Collective, Parameter, legal_radix};
 use crate::text::Origin;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,14 +32,12 @@ impl Settled {
     /// How each rule begins in a file of rules that were learnt.
     pub const COMMENT: &str = "# learnt online";
 
-    /// Writes the result of online tuning for a kind of calls as a rule.
+    /// Writes the result of online tuning for a kind of calls as a rule, which holds for all calls of the kind. Of the
+    /// calls of other kinds, it holds for those on other placements of as many ranks.
     pub fn rule(&self, kind: &Call) -> String {
         let Settled { choice, ratio, tried, .. } = *self;
-        let within = |quantity, first, last| Condition::Quantity(quantity, Ranges::new([first..=last]));
-        let mut conditions = vec![within(Quantity::Ranks, kind.size, kind.size)];
-        if kind.collective != Collective::Barrier {
-            conditions.push(within(Quantity::Bytes, kind.bytes, 2 * kind.bytes - 1));
-        }
+        let conditions = conditions_of(kind);
+        let choice = with_legal_radix(choice, kind.size);
         let mut text = String::new();
         line(
             &mut text,
@@ -52,6 +50,36 @@ impl Settled {
         let origin = Origin { file: "".into(), line: 0, column: 0 };
         write_rule(&mut text, &Rule { origin, choice, conditions });
         text
+    }
+}
+
+/// Returns what rules can say of a kind of calls.
+fn conditions_of(kind: &Call) -> Vec<Condition> {
+    let within = |quantity, first, last| Condition::Quantity(quantity, Ranges::new([first..=last]));
+    let mut conditions = vec![within(Quantity::Ranks, kind.size, kind.size)];
+    if kind.collective != Collective::Barrier {
+        conditions.push(within(Quantity::Bytes, kind.bytes, 2 * kind.bytes - 1));
+    }
+    if kind.collective.reduces() {
+        conditions.push(Condition::Property(Property::Commutative, kind.commutative));
+        conditions.extend(kind.predefined.map(|wanted| Condition::Property(Property::Predefined, wanted)));
+    }
+    if kind.collective.is_in_place_at_all_ranks() {
+        conditions.push(Condition::Property(Property::InPlace, kind.in_place));
+    }
+    conditions
+}
+
+/// Built-in rules may name a radix that is greater than the number of ranks; files may not.
+fn with_legal_radix(choice: Choice, ranks: usize) -> Choice {
+    match choice {
+        Choice::Use { algorithm, parameters } => {
+            let radix = parameters.get(Parameter::Radix).map(|radix| legal_radix(radix, ranks));
+            let mut parameters = parameters;
+            parameters.set(Parameter::Radix, radix);
+            Choice::Use { algorithm, parameters }
+        }
+        Choice::Below => choice,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Calls;
 use super::gain::Gain;
 use crate::failure::Failure;
-use crate::tune::{FORMAT, MEASURED};
+use crate::tune::{FORMAT, MEASURED, cell_of};
 use measurements::{Cause, Contestant, Fault, Measurement, OutputLine};
 use rustcoll::algorithms::Parameter;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,7 @@ impl Measured {
     /// Returns the best algorithm for some calls against the one that ran, both measured with half to twice the bytes.
     pub fn gain(&self, calls: &Calls) -> Option<Gain> {
         let (collective, size) = (calls.kind.collective, calls.kind.size);
-        let wanted = calls.row.bytes_of_a_call().max(1) as f64;
+        let wanted = cell_of(calls.kind, calls.row).bytes.max(1) as f64;
         let distance = |bytes: usize| (bytes.max(1) as f64 / wanted).log2().abs();
         let cells = self.cells.iter().filter(|((name, ranks, bytes), _)| {
             name == collective.name() && *ranks == size && distance(*bytes) <= 1.0

@@ -5,7 +5,9 @@ use super::late::Blame;
 use super::{Calls, LISTED, Sums, share};
 use crate::failure::Failure;
 use crate::words::percent;
+use rustcoll::algorithms::{Parameter, legal_radix};
 use rustcoll::report::{CallKind, NO_SHARED_MEMORY_YET};
+use rustcoll::selection::keys;
 
 /// Advice names at most this many things to do.
 const MOST_THINGS: usize = 3;
@@ -124,13 +126,20 @@ impl Gain {
     fn line(&self, kind: &CallKind) -> String {
         let CallKind { collective, size, bytes_from, .. } = kind;
         let to = (2 * bytes_from).saturating_sub(1);
-        let given = self.best.parameters.given();
-        let given: String =
-            given.map(|(parameter, value)| format!(" {}={value}", parameter.name())).collect();
+        // All ranks must know what a rule asks for.
+        let bytes = match keys(*collective).any(|key| key == "bytes") {
+            true => format!(" bytes={bytes_from}..{to}"),
+            false => String::new(),
+        };
+        let given = self.best.parameters.given().map(|(parameter, value)| match parameter {
+            Parameter::Radix => format!(" radix={}", legal_radix(value, *size)),
+            _ => format!(" {}={value}", parameter.name()),
+        });
         format!(
-            "mpirun --mca coll_rustcoll_{}_rules \"ranks={size} bytes={bytes_from}..{to} -> {}{given}\" ...",
+            "mpirun --mca coll_rustcoll_{}_rules \"ranks={size}{bytes} -> {}{}\" ...",
             collective.name(),
-            self.best.algorithm.name
+            self.best.algorithm.name,
+            given.collect::<String>()
         )
     }
 }

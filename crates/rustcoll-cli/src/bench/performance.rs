@@ -26,9 +26,6 @@ use std::io::Write;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
-/// What the user can do after an interruption.
-const GOES_ON: &str = "the same command goes on from there";
-
 /// Measures by a plan, and reports.
 pub fn run(options: &PerformanceOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let name = files::name(&options.plan);
@@ -235,6 +232,7 @@ impl<'plan> Campaign<'plan> {
                 continue;
             };
             let prepared = experiment.network.as_ref().map_or(Ok(()), |network| lab.prepare(network));
+            self.check_interruption()?;
             if let Err(reason) = prepared {
                 // Experiments that need no network can still be measured.
                 eprintln!("rustcoll: {} is not measured: {reason}", experiment.name);
@@ -293,14 +291,20 @@ impl<'plan> Campaign<'plan> {
         let Keeping { failure, progress, .. } = keeping;
         drop(progress);
         failure.map_or(Ok(()), Err)?;
-        interruption::check(|| {
-            format!("what was measured is in {}, and {GOES_ON}", self.unfinished.path.display())
-        })?;
+        let is_whole = cells.left(race, *launch).is_none();
+        self.check_interruption()?;
         for complaint in ended.complaints(race.ranks) {
             eprintln!("rustcoll: {name}: {complaint}");
         }
-        self.is_complete &= cells.left(race, *launch).is_none();
+        self.is_complete &= is_whole;
         ended.library.map_or(Ok(()), |library| self.note_machine(&library))
+    }
+
+    fn check_interruption(&self) -> Result<(), Failure> {
+        let path = self.unfinished.path.display();
+        interruption::check(|| {
+            format!("what was measured is in {path}, and the same command goes on from there")
+        })
     }
 
     fn note_machine(&mut self, library: &str) -> Result<(), Failure> {

@@ -84,7 +84,7 @@ impl Application {
     fn of(name: String, profile: &Profile) -> Result<Application, Failure> {
         let mut moving: BTreeMap<CellKey, f64> = BTreeMap::new();
         for (kind, row) in profile.rows.iter().filter(|(kind, _)| can_be_measured(kind)) {
-            *moving.entry(key(kind, row)).or_default() += row.moving();
+            *moving.entry(cell_of(kind, row)).or_default() += row.moving();
         }
         let mut all: Vec<(CellKey, f64)> = moving.into_iter().collect();
         all.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -149,7 +149,7 @@ fn can_be_measured(kind: &CallKind) -> bool {
 }
 
 /// Returns the cell that stands for the calls of a row.
-fn key(kind: &CallKind, row: &Row) -> CellKey {
+pub fn cell_of(kind: &CallKind, row: &Row) -> CellKey {
     let CallKind { collective, size, .. } = *kind;
     let bytes = row.bytes_of_a_call();
     // A rank sends a block to each rank, and a cell has the bytes of one block.

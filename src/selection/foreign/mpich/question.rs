@@ -99,12 +99,11 @@ pub fn answer(key: &str, node: &Node, place: &Range<usize>) -> Result<Answer, St
         }
         ("comm_size", "=", "pow2") => conditions.add("power_of_two", true, place),
         ("comm_size", "=", "node_comm_size") => conditions.add("nodes", 1, place),
-        ("comm_hierarchy", "=", "parent") => {
-            conditions.add("nodes", "2..", place);
-            conditions.add("ranks_per_node", "2..", place);
-        }
-        ("comm_hierarchy", "=", "node" | "node_roots" | "flat") => {
-            conditions.add("when", "nodes == 1 or ranks_per_node == 1", place);
+        // Every communicator that the program makes is a parent, unless its ranks have a node each.
+        ("comm_hierarchy", "=", "parent") => conditions.add("ranks_per_node", "2..", place),
+        ("comm_hierarchy", "=", "flat") => conditions.add("ranks_per_node", 1, place),
+        ("comm_hierarchy", "=", "node" | "node_roots") => {
+            return Ok(Answer::Unknown("MPICH makes such communicators for itself"));
         }
         ("is_commutative", "=", "yes" | "no") => conditions.add("commutative", value == "yes", place),
         ("is_op_built_in", "=", "yes" | "no") => conditions.add("predefined", value == "yes", place),

@@ -88,6 +88,26 @@ fn nodes_are_asked_for() {
 }
 
 #[test]
+fn a_communicator_is_flat_if_its_ranks_have_a_node_each() {
+    let rules = read(
+        r#"{ "collective=bcast": {
+               "comm_hierarchy=node": { "algorithm=MPIR_Bcast_intra_smp": {} },
+               "comm_hierarchy=parent": { "algorithm=MPIR_Bcast_intra_binomial": {} },
+               "comm_hierarchy=flat": { "algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {} } } }"#,
+    );
+    let on = |nodes, ranks_per_node| {
+        let call =
+            Call { nodes: Some(nodes), ranks_per_node: Some(ranks_per_node), ..Call::new(Bcast, 16, 8) };
+        chosen(&rules, call)
+    };
+    assert_eq!([on(1, 16), on(4, 4), on(16, 1)], ["binomial", "binomial", "scatter_ring_allgather"]);
+    assert_eq!(
+        notes(&rules)[0],
+        "file:2:17: `comm_hierarchy=node` never holds here: MPICH makes such communicators for itself"
+    );
+}
+
+#[test]
 fn what_there_is_not_is_noted_and_goes_below() {
     let rules = read(
         r#"{ "collective=allreduce": { "count<pow2": { "algorithm=MPIR_Allreduce_intra_ring": {} },
