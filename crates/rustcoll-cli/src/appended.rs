@@ -17,6 +17,11 @@ pub struct Appended {
     length: u64,
 }
 
+/// Returns the whole lines of a text. An interrupted run may have left part of a line behind them.
+pub fn whole_lines(text: &str) -> &str {
+    text.rfind('\n').map_or("", |end| &text[..=end])
+}
+
 impl Appended {
     pub fn open(path: PathBuf) -> Result<Appended, Failure> {
         let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
@@ -45,15 +50,14 @@ impl Appended {
         self.length == 0
     }
 
-    /// Returns the file's whole lines. An interrupted run may have left part of a line behind them.
+    /// Returns the file's whole lines.
     pub fn whole_lines(&self) -> Result<String, Failure> {
         if self.length == 0 {
             return Ok(String::new());
         }
         let fault = |error| Failure::Input(format!("{}: cannot be read: {error}", self.path.display()));
         let text = fs::read(&self.path).map_err(fault)?;
-        let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        Ok(String::from_utf8_lossy(&text[..end]).into_owned())
+        Ok(whole_lines(&String::from_utf8_lossy(&text)).to_owned())
     }
 
     pub fn append(&mut self, lines: &str) -> Result<(), Failure> {

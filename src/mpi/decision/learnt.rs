@@ -47,17 +47,12 @@ pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)
         && group.rank == 0
         && let Some(Learnt { rules, .. }) = &mut *learnt()
     {
-        // A rule says no more of a kind, and no rule may cover a later one.
-        let said = |kind: &Call| (kind.collective, kind.size, kind.bytes, operator_and_place(kind));
-        rules.retain(|(known, _)| said(known) != said(kind));
+        // No rule may cover a later one.
+        rules.retain(|(known, _)| !Settled::have_one_rule(known, kind));
         if !is_usual {
             rules.push((*kind, settled.rule(kind)));
         }
     }
-}
-
-fn operator_and_place(kind: &Call) -> (bool, Option<bool>, bool) {
-    (kind.commutative, kind.predefined, kind.in_place)
 }
 
 /// Writes the rules before MPI ends, if the user names a file for them. The job may have started from the same file: what an

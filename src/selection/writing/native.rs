@@ -32,6 +32,11 @@ impl Settled {
     /// How each rule begins in a file of rules that were learnt.
     pub const COMMENT: &str = "# learnt online";
 
+    /// Whether rules cannot tell two kinds of calls apart.
+    pub fn have_one_rule(one: &Call, other: &Call) -> bool {
+        one.collective == other.collective && conditions_of(one) == conditions_of(other)
+    }
+
     /// Writes the result of online tuning for a kind of calls as a rule, which holds for all calls of the kind. Of the
     /// calls of other kinds, it holds for those on other placements of as many ranks.
     pub fn rule(&self, kind: &Call) -> String {

@@ -10,7 +10,7 @@ use super::repetitions::short_lived_words;
 use super::report;
 use super::store::{self, Store};
 use super::{Race, duration, job, limits, machine};
-use crate::appended::Appended;
+use crate::appended::{Appended, whole_lines};
 use crate::command_line::{LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, unwritable};
@@ -69,7 +69,7 @@ fn read_for(plan: &Plan, path: &Path) -> Result<Store, Failure> {
 fn read(path: &Path) -> Result<Store, Failure> {
     let text = fs::read_to_string(path)
         .map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", path.display())))?;
-    parsed(path, &text)
+    parsed(path, whole_lines(&text))
 }
 
 fn parsed(path: &Path, text: &str) -> Result<Store, Failure> {
