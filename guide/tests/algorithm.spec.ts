@@ -4,7 +4,7 @@ import type { Locator } from '@playwright/test';
 
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
-import { choose, inputLabel, range, RunOnPage, subscript } from './run.ts';
+import { choose, exportAs, exported, inputLabel, range, RunOnPage, subscript } from './run.ts';
 
 test('bruck with radix 2 goes step by step to an all-to-all', async ({ page }) => {
   await page.goto('/alltoall/bruck?p=8&r=2');
@@ -370,11 +370,7 @@ test('a run that takes no time has a sentence in place of a chart', async ({ pag
 test('a picture is saved that needs nothing else', async ({ page }) => {
   await page.goto('/allreduce/rabenseifner?p=8&step=2');
   await expect(new RunOnPage(page).place).toHaveText(/^Step 2 of/);
-  await page.getByRole('button', { name: 'Export' }).click();
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByText('Picture as SVG').click(),
-  ]);
+  const download = await exported(page, 'Picture as SVG');
   expect(download.suggestedFilename()).toBe('allreduce-rabenseifner-p8.svg');
   const text = await readFile(await download.path(), 'utf8');
   const found = await page.evaluate((text) => {
@@ -405,26 +401,17 @@ test('a picture is saved that needs nothing else', async ({ page }) => {
     titles: ['Send buffer', 'Receive buffer', 'Scratch', 'Messages'],
     styles: 0,
   });
-  await page.getByRole('button', { name: 'Export' }).click();
-  const [bitmap] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByText('Picture as PNG').click(),
-  ]);
+  const bitmap = await exported(page, 'Picture as PNG');
   expect((await readFile(await bitmap.path())).subarray(1, 4).toString()).toBe('PNG');
 });
 
 test('the schedule is saved as text and as GOAL, and the link is copied', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/alltoall/bruck?p=4');
-  const save = async (name: string) => {
-    await page.getByRole('button', { name: 'Export' }).click();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByText(name).click()]);
-    return readFile(await download.path(), 'utf8');
-  };
+  const save = async (name: string) => readFile(await (await exported(page, name)).path(), 'utf8');
   expect(await save('Schedule as text')).toContain('rank 3 of 4, 4 blocks');
   expect(await save('Schedule as GOAL')).toContain('num_ranks 4');
-  await page.getByRole('button', { name: 'Export' }).click();
-  await page.getByText('Copy the link').click();
+  await exportAs(page, 'Copy the link');
   await expect(page.getByText('The link is copied.')).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('/alltoall/bruck?p=4');
 });

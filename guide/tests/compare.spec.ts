@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
-import { choose, inputLabel, range, RunOnPage } from './run.ts';
+import { choose, exported, inputLabel, range, RunOnPage } from './run.ts';
 
 const LINK = '/alltoall/compare?a=bruck&b=spread_out&a_p=8&a_r=2&b_p=8';
 
@@ -52,11 +52,7 @@ test('an algorithm stands beside itself, and the saved picture names both sides'
   const totals = page.getByRole('table', { name: 'Up to now' });
   await expect(totals).toContainText('First: bruck, 4 ranks, radix 2');
   await expect(totals).toContainText('Second: bruck, 4 ranks, radix 3');
-  await page.getByRole('button', { name: 'Export' }).click();
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByText('Picture as SVG').click(),
-  ]);
+  const download = await exported(page, 'Picture as SVG');
   const text = await readFile(await download.path(), 'utf8');
   expect(text.match(/First: bruck, 4 ranks, radix 2/g)).toHaveLength(1);
   expect(text.match(/Second: bruck, 4 ranks, radix 3/g)).toHaveLength(1);

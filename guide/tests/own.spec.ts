@@ -4,7 +4,7 @@ import type { Locator } from '@playwright/test';
 
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
-import { choose, inputLabel, RunOnPage } from './run.ts';
+import { choose, exported, inputLabel, RunOnPage } from './run.ts';
 
 const BCAST = `rank 0 of 2, 1 blocks
 0: send to 1 from recv[0]
@@ -17,11 +17,7 @@ wait 0
 
 test('what the guide saves, it reads again and judges right', async ({ page }) => {
   await page.goto('/alltoall/bruck?p=4');
-  await page.getByRole('button', { name: 'Export' }).click();
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByText('Schedule as text').click(),
-  ]);
+  const download = await exported(page, 'Schedule as text');
   const text = await readFile(await download.path(), 'utf8');
   await page.goto('/alltoall/own');
   await page.locator('input[type=file]').setInputFiles({

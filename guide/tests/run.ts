@@ -1,4 +1,4 @@
-import { expect, type Locator, type Page } from '@playwright/test';
+import { type Download, expect, type Locator, type Page } from '@playwright/test';
 
 /** What a test sees of a run that is drawn within some part of the page. */
 export class RunOnPage {
@@ -66,6 +66,20 @@ export async function choose(list: Locator, item: string): Promise<void> {
   await list.evaluate((element, letters) => {
     for (const key of letters) element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
   }, item.split(' ')[0]!);
+}
+
+/** Chooses from the menu "Export" once it is open, by key for the same reason. */
+export async function exportAs(page: Page, item: string): Promise<void> {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const offered = page.locator('.v-list-item').filter({ hasText: item });
+  await expect(offered).toBeVisible();
+  await offered.press('Enter');
+}
+
+/** The file that the page saves when this item of the menu "Export" is chosen. */
+export async function exported(page: Page, item: string): Promise<Download> {
+  const [download] = await Promise.all([page.waitForEvent('download'), exportAs(page, item)]);
+  return download;
 }
 
 /** What stands in a block that is a rank's input. */
