@@ -87,8 +87,9 @@ CHECK_ALL ?= check check-long check-guide check-mpi4py check-mpi4py-shared check
   check-supply-chain check-mutations check-sanitizer check-book check-lab bench-quick
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
-# Of the Open MPI that MPICC is of.
-OMPI_INFO = $(if $(findstring /,$(MPICC)),$(dir $(MPICC)))ompi_info
+# Recipes and make itself would take a part of such a name for a name.
+$(foreach name,CURDIR PREFIX DESTDIR PLUGIN_DIR LIBDIR PKGCONFIG_DIR MODULEFILES,$(if $(word 2,$($(name))),\
+  $(error $(name) is "$($(name))"; it must be a folder without spaces in its name)))
 
 export MPICC MPIRUN CARGO
 
@@ -108,7 +109,7 @@ archive:
 $(COMPONENT): prerequisites
 	$(MAKE) archive
 	scripts/link-component $@ $(ARCHIVE)
-	@$(OMPI_INFO) --path pkglibdir --parsable 2>/dev/null | cut -d: -f3 > $(BUILT_FOR)
+	@scripts/openmpi-plugins > $(BUILT_FOR) 2>/dev/null || true
 
 $(HELP): src/coll_component/help-mca-coll-rustcoll.txt
 	@mkdir -p $(BUILD)
@@ -366,14 +367,18 @@ check-packages: dist
 	@scripts/prerequisites --packages
 	scripts/check-packages $(VERSION)
 
+# Readable for all, whatever modes the clone's files have.
+define install_files
+cd $(1) && find $(2) -type f -exec install -D -m 644 '{}' '$(abspath $(3))/{}' ';'
+endef
+
 # The command alone, which make cli has built.
 .PHONY: install-cli
 install-cli:
 	@test -f $(COMMAND) || { echo "$(COMMAND) is not built; run make cli first" >&2; exit 1; }
 	install -D -m 755 -t $(DESTDIR)$(COMMAND_PREFIX)/bin $(COMMAND)
-	install -d $(DESTDIR)$(COMMAND_PREFIX)/share/rustcoll
-	cp -R $(SHARE)/. $(DESTDIR)$(COMMAND_PREFIX)/share
-	cp -R machines selection-rules $(DESTDIR)$(COMMAND_PREFIX)/share/rustcoll
+	$(call install_files,$(SHARE),.,$(DESTDIR)$(COMMAND_PREFIX)/share)
+	$(call install_files,.,machines selection-rules,$(DESTDIR)$(COMMAND_PREFIX)/share/rustcoll)
 
 .PHONY: install
 install:

@@ -4,6 +4,7 @@ mod common;
 
 use common::{Job, compiled, mpirun, root, run, run_user_program, user_program};
 use rustcoll::algorithms::Collective;
+use std::env;
 use std::path::Path;
 use std::process::Command;
 
@@ -208,7 +209,8 @@ fn illegal_values_end_the_job_with_the_legal_ones() {
 
 #[test]
 fn ompi_info_lists_the_parameters() {
-    let mut command = Command::new("ompi_info");
+    let mpicc = env::var("MPICC").unwrap_or("mpicc".into());
+    let mut command = Command::new(Path::new(&mpicc).with_file_name("ompi_info"));
     command.args(["--param", "coll", "rustcoll", "--level", "9"]);
     command.env("OMPI_MCA_mca_base_component_path", root().join("build"));
     let job = run(&mut command);

@@ -130,8 +130,8 @@ fn path_of_another_release() -> &'static str {
         linked.assert(linked.success, "the component does not link");
         let help = "help-mca-coll-rustcoll.txt";
         fs::copy(root().join("src/coll_component").join(help), directory.join(help)).unwrap();
-        let plugins = run(Command::new("ompi_info").args(["--path", "pkglibdir", "--parsable"])).text;
-        format!("{}:{}", directory.display(), plugins.trim().rsplit(':').next().unwrap())
+        let plugins = run(&mut Command::new(root().join("scripts/openmpi-plugins"))).text;
+        format!("{}:{}", directory.display(), plugins.trim())
     })
 }
 
