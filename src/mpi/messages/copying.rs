@@ -5,8 +5,10 @@
 //! ([glibc bug 30994](https://sourceware.org/bugzilla/show_bug.cgi?id=30994)), and so does Linux. `malloc` places long
 //! buffers 16 bytes behind a page, and long slots of shared memory begin at pages, so most programs would meet this.
 
-use crate::mpi::shared_memory::geometry::PAGE;
 use std::ptr;
+
+/// The processors look first at an address modulo this: at its place in a page of 4 KiB.
+pub const COMPARED: usize = 4096;
 
 /// Copies bytes. Does nothing if source and target are the same.
 ///
@@ -29,7 +31,7 @@ pub unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize) {
 /// Whether `rep movsb` may copy slowly between these addresses: the processor takes the target to be in the source.
 #[inline]
 pub fn is_trap(from: usize, to: usize, bytes: usize) -> bool {
-    let behind = to.wrapping_sub(from) % PAGE;
+    let behind = to.wrapping_sub(from) % COMPARED;
     cfg!(target_arch = "x86_64") && bytes > 2048 && (1..32).contains(&behind)
 }
 

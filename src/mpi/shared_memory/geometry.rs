@@ -46,8 +46,9 @@ pub struct Geometry {
     pub copies_singly: bool,
 }
 
-/// Bytes. The area of short and long slots begins at a multiple of a page, and its length is one.
-pub const PAGE: usize = 4096;
+/// Bytes of the longest pages that Linux has on this processor: on ARM and POWER, some systems have pages of 64 KiB. A rank's
+/// piece and the area of short and long slots begin at a page's start, and so does what follows them.
+pub const PAGE: usize = if cfg!(target_arch = "x86_64") { 4096 } else { 64 << 10 };
 
 impl Geometry {
     /// Returns the geometry for so many ranks, and for long slots of at least `bank` bytes; without single copies.

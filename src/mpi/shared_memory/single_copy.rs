@@ -1,8 +1,7 @@
 //! Copies from the memory of other processes by the system call `process_vm_readv` (Cross Memory Attach),
 //! which needs no help from those processes.
 
-use super::geometry::PAGE;
-use crate::mpi::messages::copying::{copy_bytes, is_trap};
+use crate::mpi::messages::copying::{COMPARED, copy_bytes, is_trap};
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -35,12 +34,12 @@ pub unsafe fn copy_from(process: u32, lent: Lent, target: *mut u8) -> io::Result
         // SAFETY: by this function's contract.
         return unsafe { read(process, lent, target) };
     }
-    let mut memory = [const { MaybeUninit::<u8>::uninit() }; PART + PAGE];
+    let mut memory = [const { MaybeUninit::<u8>::uninit() }; PART + COMPARED];
     let base = memory.as_mut_ptr().cast::<u8>();
     (0..bytes).step_by(PART).try_for_each(|first| {
         let part = lent.part(first, PART.min(bytes - first));
         // As far behind a page as what is lent.
-        let copied = base.wrapping_add((part.address as usize).wrapping_sub(base.addr()) % PAGE);
+        let copied = base.wrapping_add((part.address as usize).wrapping_sub(base.addr()) % COMPARED);
         // SAFETY: there is room for the part behind any byte of the first page, and by this function's contract in the target.
         unsafe {
             read(process, part, copied)?;
@@ -103,9 +102,9 @@ mod tests {
         // SAFETY: there is as much room.
         unsafe { copy_from(std::process::id(), lent, copied.as_mut_ptr().cast()) }.unwrap();
         assert_eq!(copied, numbers);
-        let mut behind = vec![0u8; 800_000 + 2 * PAGE];
+        let mut behind = vec![0u8; 800_000 + 2 * COMPARED];
         for distance in [0, 1, 16, 63, 64] {
-            let start = numbers.as_ptr().addr().wrapping_sub(behind.as_ptr().addr()) % PAGE + distance;
+            let start = numbers.as_ptr().addr().wrapping_sub(behind.as_ptr().addr()) % COMPARED + distance;
             // SAFETY: there is room for all behind any byte of the first two pages.
             unsafe { copy_from(std::process::id(), lent, behind.as_mut_ptr().add(start)) }.unwrap();
             assert!(
