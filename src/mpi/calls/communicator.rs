@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::attached::Facts;
 use super::blocking::Blocking;
-use super::job::Jobs;
+use super::job::{Jobs, Overlapping};
 use super::planning::{Planned, Planning, Refusal};
 use super::staged::{self, Staged};
 use super::uses::Reader;
@@ -49,8 +49,7 @@ pub struct Communicator {
     /// The neighbours of all ranks of this rank's node, once these have told each other.
     pub(super) neighbours_of_node: OnceLock<Result<Graph, Error>>,
     planning: Mutex<Planning>,
-    /// Remembered calls: non-blocking ones at 0, persistent ones at 1.
-    pub(super) overlapping: Mutex<[Jobs; 2]>,
+    pub(super) overlapping: Mutex<Overlapping>,
     /// The shared memory of this node's ranks.
     pub(super) lanes: Arc<Lanes>,
     pub(super) blocking: UnsafeCell<Blocking>,

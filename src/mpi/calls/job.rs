@@ -67,6 +67,21 @@ impl Shifts {
 #[derive(Default)]
 pub struct Jobs(Option<Box<[Vec<Job>; Collective::ALL.len()]>>);
 
+/// The remembered calls with requests of a communicator.
+#[derive(Default)]
+pub struct Overlapping {
+    pub nonblocking: Jobs,
+    /// The non-blocking calls as they go while the first of them send messages.
+    pub spared: Jobs,
+    pub persistent: Jobs,
+}
+
+impl Overlapping {
+    pub fn clear(&mut self) {
+        *self = Overlapping::default();
+    }
+}
+
 impl Jobs {
     /// Returns the job of the same call; `key.rs` defines which calls are the same.
     ///

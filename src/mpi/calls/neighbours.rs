@@ -2,7 +2,6 @@
 //! the node, and the stencil that all have in common.
 
 use super::communicator::Communicator;
-use super::job::Jobs;
 use super::planning::Refusal;
 use crate::algorithms::Collective::{self, NeighborAllgather, NeighborAllgatherv, NeighborAlltoall};
 use crate::algorithms::{Cut, Graph};
@@ -91,6 +90,6 @@ impl Communicator {
     /// Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is among
     /// them: for it the ranks would have learnt of their neighbours.
     fn forget_overlapping(&self) {
-        self.overlapping().iter_mut().for_each(Jobs::clear);
+        self.overlapping().clear();
     }
 }

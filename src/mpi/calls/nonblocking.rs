@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::communicator::Communicator;
-use super::job::{Job, Jobs, Shifts};
+use super::job::{Job, Jobs, Overlapping, Shifts};
 use super::key::Key;
 use super::operation::{Course, Operation, Spare};
 use super::planning::{CallPlan, Planned, Refusal, Served};
@@ -237,14 +237,20 @@ impl Communicator {
         }
         let settings = &Settings::ALL[call.collective as usize];
         let mut overlapping = self.overlapping();
+        let Overlapping { nonblocking, spared, .. } = &mut *overlapping;
+        let values = settings.values();
         // SAFETY: as above.
-        let job = unsafe { overlapping[0].find(call, &settings.values()) }?;
+        let job = unsafe { nonblocking.find(call, &values).or_else(|| spared.find(call, &values)) }?;
         let operation = Operation::of_spare(&job.spare, call, channel, request)?;
+        // Counts the call, so nothing may turn to another decision afterwards.
+        if !job.planned.is_repeated() {
+            return None;
+        }
         settings.note_ran(job.planned.decision.number);
         Some(operation)
     }
 
-    pub(super) fn overlapping(&self) -> MutexGuard<'_, [Jobs; 2]> {
+    pub(super) fn overlapping(&self) -> MutexGuard<'_, Overlapping> {
         self.overlapping.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -264,19 +270,26 @@ impl Communicator {
         let arguments = unsafe { self.arguments(call) }.map_err(Refusal::error)?;
         let values = Settings::of(arguments.collective).values();
         let mut overlapping = self.overlapping();
-        let jobs = &mut overlapping[usize::from(is_persistent)];
+        let Overlapping { nonblocking, spared, persistent } = &mut *overlapping;
+        let jobs = if is_persistent { persistent } else { nonblocking };
         // SAFETY: as above.
         let depends_on_memory = match unsafe { jobs.find(call, &values) } {
             Some(job) => job.planned.depends_on_memory,
             None if arguments.is_empty() => false,
             None => self.planning().depends_on_memory(&arguments, values, form),
         };
-        let mut turn = if depends_on_memory { self.lanes.of_next(is_persistent)? } else { None };
-        let standing = match &mut turn {
-            Some(turn) => turn.standing(),
-            None if depends_on_memory => Standing::HasNone,
-            None => Standing::Has,
-        };
+        if depends_on_memory && !is_persistent {
+            // SAFETY: as above.
+            if let Some(planned) = unsafe { self.planned_if_spared(spared, call, &arguments, values, form) }?
+            {
+                // SAFETY: as above.
+                let spare = unsafe { self.remember(spared, call, values, &planned) };
+                return Ok(Prospect { what: What::Planned(arguments, planned), turn: None, spare });
+            }
+            spared.clear();
+        }
+        let mut turn = if depends_on_memory { Some(self.lanes.of_next(is_persistent)?) } else { None };
+        let standing = turn.as_mut().map_or(Standing::Has, Turn::standing);
         if matches!(standing, Standing::Has | Standing::NoMemory) {
             // SAFETY: as above.
             match unsafe { self.planned(jobs, call, &arguments, values, form) } {
@@ -298,6 +311,32 @@ impl Communicator {
             undecided.do_without_memory();
         }
         Ok(Prospect { what: What::Undecided(undecided), turn, spare: Weak::new() })
+    }
+
+    /// Decides who serves a non-blocking call whose choice depends on shared memory, as remembered or anew, if it is
+    /// one of the communicator's first calls, which send messages.
+    ///
+    /// # Safety
+    /// As for [`Communicator::prepare`].
+    unsafe fn planned_if_spared(
+        &self,
+        jobs: &mut Jobs,
+        call: &rustcoll_call,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+    ) -> Result<Option<Planned>, Error> {
+        // SAFETY: by this function's contract.
+        if let Some(job) = unsafe { jobs.find(call, &values) } {
+            let is_spared = job.planned.is_repeated();
+            return Ok(is_spared.then(|| job.planned.clone()));
+        }
+        let spared = &self.lanes.spared;
+        let weight = if spared.is_over() { None } else { self.planning().weight(arguments, values, form) };
+        let Some(weight) = weight.filter(|&weight| spared.count(weight)) else { return Ok(None) };
+        let form = Form { may_share: false, ..form };
+        let planned = self.planned_anew(arguments, values, form).map_err(Refusal::error)?;
+        Ok(Some(planned.while_spared(Arc::clone(spared), weight)))
     }
 
     /// Remembers how a call is served, unless it is remembered. Returns where its freed operations are kept.

@@ -5,7 +5,7 @@ use crate::algorithms::{Collective, Graph, Nodes, Problem, Stencil};
 use crate::engine::mock_up::{Deeds, Lengths};
 use crate::engine::{Binding, Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan, SlotBounds, largest_need};
-use crate::mpi::decision::decided::Decision;
+use crate::mpi::decision::decided::{Decided, Decision, Lack};
 use crate::mpi::decision::info::Info;
 use crate::mpi::decision::schedules::{Chosen, Form, Lasting, MadeOf, Missing, Schedules, Selected};
 use crate::mpi::messages::scratch;
@@ -14,6 +14,7 @@ use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{Settings, Values, is_preloaded, word};
 use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::Knowledge;
+use crate::mpi::shared_memory::spared::{self, Spared};
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
 use crate::schedule::{Schedule, SlotKind};
 use crate::selection::online::Online;
@@ -125,6 +126,12 @@ impl Planning {
         self.schedules.depends_on_memory(&call, values, form)
     }
 
+    /// Returns the weight of a non-blocking call among the communicator's first ones; `None` if it does not count.
+    pub fn weight(&mut self, arguments: &Arguments, values: Values, form: Form) -> Option<u64> {
+        let call = described(arguments, values, self.group, None);
+        self.schedules.may_be_spared(&call, values, form).then(|| spared::weight(&call, false))
+    }
+
     /// Whether decisions depend on all ranks having their neighbours at the same offsets of a grid.
     pub fn depends_on_stencil(&mut self, collective: Collective, values: Values) -> bool {
         self.schedules.depends_on_stencil(collective, values)
@@ -176,6 +183,14 @@ impl Planning {
 }
 
 impl Planned {
+    /// Returns the decision for calls of a communicator that has no memory yet.
+    pub fn while_spared(self, spared: Arc<Spared>, weight: u64) -> Planned {
+        let Decision { decided, .. } = self.decision;
+        let decided = Decided::Without(Lack::SharedMemoryYet, Box::new(decided));
+        let lasting = Lasting::WhileSpared(spared, weight);
+        Planned { decision: Decision { decided, ..self.decision }, lasting, ..self }
+    }
+
     /// Returns the decision for a call that moves no data.
     pub fn nothing() -> Planned {
         let decision = Decision::nothing_to_do();

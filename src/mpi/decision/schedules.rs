@@ -180,7 +180,8 @@ impl Schedules {
         form: Form,
         graph: Graph,
     ) -> Result<Chosen<'_>, Missing> {
-        let may_be_spared = !self.spared.is_over() && self.may_be_spared(call, values, form);
+        let may_be_spared =
+            form.is_blocking && !self.spared.is_over() && self.may_be_spared(call, values, form);
         let is_spared = may_be_spared && self.spared.is_next();
         let form = Form { may_share: form.may_share && !is_spared, ..form };
         let kind = online::kind(call);
@@ -310,11 +311,11 @@ impl Schedules {
         }
     }
 
-    /// Whether a blocking call, if it is one of the first, goes by messages although its choice depends on shared
-    /// memory. All ranks count alike: remembered calls count, too, and what a rank knows of the memory does not matter.
-    fn may_be_spared(&mut self, call: &Call, values: Values, form: Form) -> bool {
+    /// Whether a call, if it is one of the first, goes by messages although its choice depends on shared memory. All
+    /// ranks count alike: remembered calls count, too, and what a rank knows of the memory does not matter.
+    pub fn may_be_spared(&mut self, call: &Call, values: Values, form: Form) -> bool {
         let call = self.located(call, values, form);
-        form.is_blocking && self.depends_on_memory(&call, values, form) && {
+        self.depends_on_memory(&call, values, form) && {
             let (_, decided) =
                 self.choice(&Call { shares_memory: true, copies_singly: true, ..call }, values, form);
             !decided.is_forced()

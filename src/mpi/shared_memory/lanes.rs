@@ -6,7 +6,7 @@ use super::geometry::{Geometry, LANES, NONBLOCKING};
 use super::lane_memory::LaneMemory;
 use super::node::NodeMemory;
 use super::sharing::Making;
-use super::spared::{self, Spared};
+use super::spared::Spared;
 use crate::mpi::messages::transport::{Error, is_of_data};
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_INTERN;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 pub struct Lanes {
     memory: Mutex<Search>,
     /// Counts the first non-blocking collectives, which send messages.
-    spared: Spared,
+    pub spared: Arc<Spared>,
     /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
     /// The error after which this rank's count may differ from that of other ranks.
@@ -131,16 +131,15 @@ impl Lanes {
     }
 
     /// Returns the turns of the next non-blocking or persistent collective whose choice depends on shared
-    /// memory. `None`: it sends messages. All ranks must call this in the same order.
-    pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Option<Turn>, Error> {
+    /// memory. All ranks must call this in the same order.
+    pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Turn, Error> {
         let lanes = Arc::clone(self);
         match (is_persistent, self.miscounted.get()) {
-            (false, _) if self.spared.count(spared::OTHERS) => Ok(None),
-            (false, _) => Ok(Some(Turn { lanes, lane: Some(NONBLOCKING), persistent: None, asked: None })),
+            (false, _) => Ok(Turn { lanes, lane: Some(NONBLOCKING), persistent: None, asked: None }),
             (true, Some(error)) => Err(*error),
             (true, None) => {
                 let persistent = Some(self.prepared.fetch_add(1, Relaxed));
-                Ok(Some(Turn { lanes, lane: None, persistent, asked: None }))
+                Ok(Turn { lanes, lane: None, persistent, asked: None })
             }
         }
     }

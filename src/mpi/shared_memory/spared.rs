@@ -14,15 +14,14 @@ pub struct Spared(AtomicU64);
 /// more than shared memory, one of 4 KiB 1 us, and one of 16 KiB 3 us.
 const BYTES: usize = 4096;
 
-/// The weight of a collective that is planned anew each time, or whose length some ranks may not know. Messages cost the
-/// former 3 us more.
-pub const OTHERS: u64 = 20;
+/// The weight of a collective whose length some ranks may not know.
+const OTHERS: u64 = 20;
 
 /// The weight of a collective of a communicator on which algorithms are tried, which begins when no collective is spared any
 /// more.
 const TRIED: u64 = 125;
 
-/// Returns the weight of a blocking collective. `tunes_online`: whether algorithms are tried on its communicator.
+/// Returns the weight of a collective. `tunes_online`: whether algorithms are tried on its communicator.
 pub fn weight(call: &Call, tunes_online: bool) -> u64 {
     match () {
         () if tunes_online => TRIED,
