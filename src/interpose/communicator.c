@@ -297,6 +297,13 @@ static void set_up(rustcoll_state *state)
     note_facts(state, facts, state->own);
 }
 
+static void check_duplication(int error)
+{
+    if (MPI_SUCCESS != error) {
+        rustcoll_end_job("rustcoll: MPI has no further communicator, and RUSTCOLL_NONBLOCKING needs one for each that has collectives");
+    }
+}
+
 /* One thread tests the duplication at a time, as MPI demands of requests; to others it is not complete meanwhile. */
 int rustcoll_can_send(rustcoll_state *state)
 {
@@ -305,7 +312,7 @@ int rustcoll_can_send(rustcoll_state *state)
         return state->can_send;
     }
     if (!state->can_send) {
-        PMPI_Test(&state->duplication, &is_complete, MPI_STATUS_IGNORE);
+        check_duplication(PMPI_Test(&state->duplication, &is_complete, MPI_STATUS_IGNORE));
     }
     if (is_complete) {
         PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
@@ -374,7 +381,7 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
         create(state);
     } else {
         /* No rank may wait in MPI for its duplicate: another rank may wait for this rank's part of a non-blocking collective. */
-        PMPI_Comm_idup(communicator, &state->own, &state->duplication);
+        check_duplication(PMPI_Comm_idup(communicator, &state->own, &state->duplication));
         if (is_blocking && !is_left_to_mpi(state)) {
             set_up(state);
         }

@@ -49,13 +49,20 @@ int FORM(MPI_Sendrecv)(const void *sent, COUNT send_count, MPI_Datatype send_dat
     }
     MPI_Request receiving, sending;
     int error = FORM(PMPI_Irecv)(received, recv_count, recv_datatype, source, recv_tag, communicator, &receiving);
-    if (MPI_SUCCESS == error) {
-        error = FORM(PMPI_Isend)(sent, send_count, send_datatype, target, send_tag, communicator, &sending);
+    if (MPI_SUCCESS != error) {
+        return error;
     }
+    error = FORM(PMPI_Isend)(sent, send_count, send_datatype, target, send_tag, communicator, &sending);
     if (MPI_SUCCESS == error) {
         error = rustcoll_wait_for(&sending, MPI_STATUS_IGNORE);
     }
-    return MPI_SUCCESS == error ? rustcoll_wait_for(&receiving, status) : error;
+    if (MPI_SUCCESS != error) {
+        /* No later message may come into the program's buffer. */
+        PMPI_Cancel(&receiving);
+        rustcoll_wait_for(&receiving, MPI_STATUS_IGNORE);
+        return error;
+    }
+    return rustcoll_wait_for(&receiving, status);
 }
 
 int FORM(MPI_Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype datatype, int target, int send_tag, int source,

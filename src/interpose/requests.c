@@ -19,6 +19,8 @@ typedef struct request {
     MPI_Request stand_in;
     int tag;
     int is_persistent;
+    /* Of a persistent request: whether it is between its start and its end, and whether the program freed it meanwhile. */
+    int is_active, is_freed;
     used used;
     struct request *next, *next_waiting;
 } request;
@@ -233,6 +235,9 @@ static void start_or_wait(request *request)
 
 static void start(request *request)
 {
+    pthread_mutex_lock(&lock);
+    request->is_active = 1;
+    pthread_mutex_unlock(&lock);
     rustcoll_under_way++;
     start_or_wait(request);
 }
@@ -269,15 +274,27 @@ static char received[EXPECTED], sent[TOO_LONG];
 void rustcoll_shim_complete(void *handle, int error)
 {
     request *ended = handle;
-    const int tag = ended->tag, is_persistent = ended->is_persistent;
+    const int tag = ended->tag;
+    MPI_Request left = MPI_REQUEST_NULL;
     if (MPI_SUCCESS != error) {
         rustcoll_raise(ended->state->communicator, error);
     }
     rustcoll_under_way--;
-    if (!is_persistent) {
+    pthread_mutex_lock(&lock);
+    ended->is_active = 0;
+    const int is_over = !ended->is_persistent || ended->is_freed;
+    if (ended->is_freed) {
+        left = ended->stand_in;
+    }
+    pthread_mutex_unlock(&lock);
+    if (is_over) {
         discard(ended);
     }
     PMPI_Send(sent, MPI_SUCCESS == error ? 0 : TOO_LONG, MPI_BYTE, 0, tag, rustcoll_itself());
+    if (MPI_REQUEST_NULL != left) {
+        PMPI_Wait(&left, MPI_STATUS_IGNORE);
+        PMPI_Request_free(&left);
+    }
 }
 
 static int receive_from_itself(request *request)
@@ -337,7 +354,7 @@ int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int i
 static request *known_by(MPI_Request handle)
 {
     request *found = MPI_REQUEST_NULL == handle ? NULL : requests;
-    while (NULL != found && !(found->is_persistent && handle == found->stand_in)) {
+    while (NULL != found && !(found->is_persistent && !found->is_freed && handle == found->stand_in)) {
         found = found->next;
     }
     return found;
@@ -351,16 +368,19 @@ static request *find(MPI_Request handle)
     return found;
 }
 
-/* Finds a request for the last time: when MPI has freed the handle, another thread may get it for another request. */
-static request *forget(MPI_Request handle)
+/* Finds a request for the last time: when MPI has freed the handle, another thread may get it for another request. An active one keeps its handle and
+ * may end at any time, so it is not returned. */
+static request *forget(MPI_Request handle, int *is_active)
 {
     pthread_mutex_lock(&lock);
     request *found = known_by(handle);
+    *is_active = NULL != found && found->is_active;
     if (NULL != found) {
-        found->stand_in = MPI_REQUEST_NULL;
+        found->is_freed = 1;
+        found->stand_in = *is_active ? handle : MPI_REQUEST_NULL;
     }
     pthread_mutex_unlock(&lock);
-    return found;
+    return *is_active ? NULL : found;
 }
 
 int MPI_Start(MPI_Request *handle)
@@ -387,7 +407,12 @@ int MPI_Startall(int count, MPI_Request *handles)
 
 int MPI_Request_free(MPI_Request *handle)
 {
-    request *own = forget(*handle);
+    int is_active;
+    request *own = forget(*handle, &is_active);
+    if (is_active) {
+        *handle = MPI_REQUEST_NULL;
+        return MPI_SUCCESS;
+    }
     int error = PMPI_Request_free(handle);
     if (NULL != own) {
         discard(own);

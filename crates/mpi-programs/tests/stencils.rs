@@ -48,15 +48,29 @@ fn what_is_not_on_a_grid_is_not_combined() {
     }
 }
 
+/// Runs ranks of which every other one has no neighbours, on pretended nodes of two.
+fn assert_nobody_waits(settings: &[(&str, &str)]) {
+    let mut command = mpirun(4);
+    for (name, value) in settings {
+        command.args(["--mca", &format!("coll_rustcoll_{name}"), value]);
+    }
+    let job = run(command.arg(compiled("idle")).arg("2"));
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+}
+
 #[test]
 fn nobody_waits_for_a_rank_without_neighbours() {
     for algorithm in ["auto", "combining", "node_aware"] {
-        let mut command = mpirun(4);
-        for collective in ["neighbor_alltoall", "neighbor_allgather"] {
-            command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), algorithm]);
-        }
-        let job = run(command.arg(compiled("idle")));
-        job.assert(job.success, "the program failed");
-        job.assert_contains("0 wrong");
+        assert_nobody_waits(&[
+            ("neighbor_alltoall_algorithm", algorithm),
+            ("neighbor_allgather_algorithm", algorithm),
+            ("neighbor_alltoallv_algorithm", algorithm),
+        ]);
     }
+}
+
+#[test]
+fn nobody_waits_for_such_a_rank_to_exchange_nodes() {
+    assert_nobody_waits(&[("neighbor_alltoall_rules", "ranks_per_node=2.. -> linear")]);
 }

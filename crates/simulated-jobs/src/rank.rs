@@ -199,10 +199,8 @@ impl Rank {
     /// Whether MPI itself ends a call, because this rank has no neighbours and so passes counts of 0.
     fn is_ended_by_mpi(&self, call: &Call) -> bool {
         let (communicator, graph) = self.communicators[call.communicator].as_ref().expect("it was made");
-        let is_ended = matches!(
-            call.collective,
-            Collective::NeighborAllgather | Collective::NeighborAllgatherv | Collective::NeighborAlltoall
-        );
+        let is_ended =
+            matches!(call.collective, Collective::NeighborAllgather | Collective::NeighborAlltoall);
         is_ended && self.history.surroundings.ends_idle_calls && {
             let own = graph.neighbours(communicator.rank);
             own.indegree + own.outdegree == 0

@@ -46,10 +46,15 @@ impl Counts {
 
     /// Returns the same data counted in bytes, each block directly behind the previous one.
     pub fn in_packed_bytes(&self) -> Counts {
+        self.in_bytes_with_gaps(0)
+    }
+
+    /// Returns the same data counted in bytes, with so many bytes between blocks that have a place each.
+    pub fn in_bytes_with_gaps(&self, gap: usize) -> Counts {
         let Counts::Each { places, bytes } = self else { return self.in_bytes() };
         let place = |end: &mut usize, &(_, elements): &(usize, usize)| {
             let start = *end;
-            *end += elements * bytes;
+            *end += elements * bytes + gap;
             Some((start, elements * bytes))
         };
         Counts::Each { places: places.iter().scan(0, place).collect(), bytes: 1 }

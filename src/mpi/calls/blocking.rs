@@ -223,8 +223,13 @@ impl Communicator {
             let Blocking { calls: KeptCalls { jobs, are_inner }, .. } = &mut *self.blocking.get();
             let arguments = self.arguments(call)?;
             let has_below = self.below.blocking[call.collective as usize] != 0;
-            let form =
-                schedules::Form { has_below, is_blocking: true, may_share: true, calls_others: !*are_inner };
+            let form = schedules::Form {
+                has_below,
+                is_blocking: true,
+                all_come: self.all_come(arguments.collective),
+                may_share: true,
+                calls_others: !*are_inner,
+            };
             let planned = self.planned(jobs, call, &arguments, values, form)?;
             Ok((arguments, planned, start))
         }

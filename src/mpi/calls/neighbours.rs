@@ -3,7 +3,7 @@
 
 use super::communicator::Communicator;
 use super::planning::Refusal;
-use crate::algorithms::Collective::{self, NeighborAllgather, NeighborAllgatherv, NeighborAlltoall};
+use crate::algorithms::Collective::{self, NeighborAllgather, NeighborAlltoall};
 use crate::algorithms::{Cut, Graph};
 use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::decision::{neighbours_of_node, stencil};
@@ -45,10 +45,10 @@ impl Communicator {
         self.tell_node_of_neighbours(collective, values)
     }
 
-    /// Whether all ranks come to a neighbourhood collective. Open MPI itself ends these three at ranks with counts of 0, so
-    /// no rank of a graph may wait for all others. The edges of a grid connect all its ranks, whose counts are equal then.
-    fn all_come(&self, collective: Collective) -> bool {
-        let ends_early = matches!(collective, NeighborAllgather | NeighborAllgatherv | NeighborAlltoall);
+    /// Whether all ranks come to a blocking collective. Open MPI itself ends these two at ranks with counts of 0, so no
+    /// rank of a graph may wait for all others. The edges of a grid connect all its ranks, whose counts are equal then.
+    pub(super) fn all_come(&self, collective: Collective) -> bool {
+        let ends_early = matches!(collective, NeighborAllgather | NeighborAlltoall);
         !ends_early || self.topology().is_cartesian || idle_neighbours_come()
     }
 

@@ -265,7 +265,8 @@ impl Communicator {
     ) -> Result<Prospect, Error> {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
         let has_below = below[call.collective as usize] != 0;
-        let form = Form { has_below, is_blocking: false, may_share: true, calls_others: false };
+        let form =
+            Form { has_below, is_blocking: false, all_come: true, may_share: true, calls_others: false };
         // SAFETY: by this function's contract, here and below.
         let arguments = unsafe { self.arguments(call) }.map_err(Refusal::error)?;
         let values = Settings::of(arguments.collective).values();

@@ -67,6 +67,8 @@ pub struct Form {
     /// non-blocking calls when it duplicates a communicator. Some ranks make them before the exchange of nodes, and
     /// others make them after it.
     pub is_blocking: bool,
+    /// Whether all ranks come to the call, so that it may wait for all of them before it is decided.
+    pub all_come: bool,
     /// Whether the call may use shared memory, if the ranks can have any.
     pub may_share: bool,
     /// Whether calls of other collectives may serve it. Such inner calls must not be served by calls again: they would
@@ -205,7 +207,7 @@ impl Schedules {
         }
         let is_explored = self.is_explored(call, &decided, values, form);
         let needs_nodes = is_explored || self.needs_nodes(call, choice, &decided);
-        if form.is_blocking && call.nodes.is_none() && needs_nodes {
+        if form.is_blocking && form.all_come && call.nodes.is_none() && needs_nodes {
             return Err(Missing::Nodes);
         }
         if depends_on_memory && self.memory == SharedMemory::Unknown {
@@ -383,7 +385,7 @@ impl Schedules {
         let calls_others = form.calls_others && call.remote == 0 && !call.reproducible;
         let copies_singly = shares_memory && self.memory != SharedMemory::Had { copies_singly: false };
         let knows_neighbours_of_node =
-            call.collective.cut() == Cut::Edges && self.nodes_of_neighbours.is_some();
+            form.all_come && call.collective.cut() == Cut::Edges && self.nodes_of_neighbours.is_some();
         let goes_by_tcp = self.goes_by_tcp();
         let call = &Call {
             shares_memory,

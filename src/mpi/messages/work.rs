@@ -367,6 +367,8 @@ impl Work {
 #[cold]
 fn withdraw(task: &Task, lane_memory: Option<&mut LaneMemory>) {
     if let (Some(lane_memory), Some(Slots::Lent)) = (lane_memory, task.plan.slots) {
+        // The last call of the lane may have had slots of another kind.
+        lane_memory.enter(Slots::Lent);
         lane_memory.withdraw();
     }
 }

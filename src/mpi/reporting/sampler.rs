@@ -172,6 +172,9 @@ impl Timing {
 impl Kept {
     /// Returns `None` if calls of too many communicators are kept, or if some ranks are of another job.
     fn new(communicator: *const c_void, size: usize) -> Option<Arc<Mutex<Kept>>> {
+        if lock(&ALL).len() >= MOST_COMMUNICATORS {
+            return None;
+        }
         let communicator = identity(communicator, size)?;
         let mut all = lock(&ALL);
         let kept = Kept { communicator, size: u32::try_from(size).ok()?, rarity: 0, calls: Vec::new() };
