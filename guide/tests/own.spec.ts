@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import type { Locator } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
@@ -73,6 +73,45 @@ test('the marked line is found in whatever order the ranks stand', async ({ page
   await area.fill(`rank 1 of 2, 1 blocks\n\n${first}\n`);
   await expect(page.getByLabel('Verdict')).toContainText('rank 0, step 0');
   await expect(page.locator('[data-line="4"]')).toBeAttached();
+});
+
+async function expectOneMark(page: Page, line: number): Promise<void> {
+  await expect(page.locator('[data-line]')).toHaveAttribute('data-line', String(line));
+}
+
+test('a fault in a loop is marked at the line of its step', async ({ page }) => {
+  await page.goto('/allgather/own');
+  await choose(page.getByRole('combobox', { name: 'Start from' }), 'ring');
+  await choose(page.getByRole('combobox', { name: 'Processes' }), '8');
+  await page.getByRole('button', { name: 'Take its schedules' }).click();
+  await expect(page.getByLabel('Verdict')).toContainText('is right');
+  const area = page.getByRole('textbox', { name: 'Schedules of all ranks' });
+  await area.fill((await area.inputValue()).replace('3: send to 1 ', '3: send to 0 '));
+  await expectOneMark(page, 8);
+});
+
+test('a fault of a file for any root is marked in the program that the rank runs', async ({ page }) => {
+  const head = 'rustcoll schedule, version 1\ncollective bcast\nname mine\nroot any\n\n';
+  const text = encodeURIComponent(head + BCAST.replace('wait 0\n', ''));
+  await page.goto(`/bcast/own?root=1&text=${text}`);
+  await expect(page.getByLabel('Verdict')).toContainText('rank 1');
+  await expectOneMark(page, 7);
+});
+
+test('a fault of a program for any number of ranks is marked', async ({ page }) => {
+  const program = `rustcoll schedule, version 1
+collective allgather
+name mine
+rank any of 5, size blocks
+copy send[rank] to recv[rank]
+for round in 0..size - 1
+send to (rank + round) % size from recv[(rank - round) % size]
+receive from (rank - 1) % size into recv[(rank - round - 1) % size]
+wait
+end
+`;
+  await page.goto(`/allgather/own?text=${encodeURIComponent(program)}`);
+  await expectOneMark(page, 7);
 });
 
 test('a text that is no schedule is marked where it goes wrong', async ({ page }) => {

@@ -20,7 +20,7 @@ pub use layout::Layout;
 pub use line::ParseError;
 pub(crate) use line::{Line, content};
 pub use repeat::{Moduli, Move, ProgramPart, Repeat};
-pub use text::{Change, Listing};
+pub use text::{Change, Lines, Listing};
 
 /// The most times that a flag can be raised in one schedule.
 pub const MOST_TIMES: u32 = u16::MAX as u32;

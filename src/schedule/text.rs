@@ -148,14 +148,30 @@ impl FromStr for Schedule {
     }
 }
 
-/// A schedule and its lines in a text, numbered from 1.
+/// A schedule, and where it is in a text.
 #[derive(Clone, Debug)]
 pub struct Listing {
     pub schedule: Schedule,
-    /// The line of its header.
+    pub lines: Lines,
+}
+
+/// Where a schedule is in a text: numbers of lines, from 1.
+#[derive(Clone, Debug)]
+pub struct Lines {
     pub header: usize,
-    /// The line of each of its steps.
-    pub lines: Vec<usize>,
+    /// The line of each step.
+    pub steps: Vec<usize>,
+}
+
+impl Lines {
+    pub fn new(header: usize) -> Lines {
+        Lines { header, steps: Vec::new() }
+    }
+
+    /// Returns the line of a step, given its position in `schedule` without loops, or of the header.
+    pub fn of(&self, schedule: &Schedule, step: Option<usize>) -> usize {
+        step.map_or(self.header, |step| self.steps[schedule.origin(step)])
+    }
 }
 
 impl Listing {
@@ -174,11 +190,11 @@ fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec
     let lines = text.lines().zip(1..).map(|(text, number)| Line::new(number, text));
     for line in lines.filter(|line| !line.at_end()) {
         if is_header(&line, &listings) && open.is_none() {
-            let (header, lines) = (line.number, Vec::new());
-            listings.push(Listing { schedule: line.header()?, header, lines });
+            let lines = Lines::new(line.number);
+            listings.push(Listing { schedule: line.header()?, lines });
             continue;
         }
-        let Some(Listing { schedule, lines, .. }) = listings.last_mut() else { continue };
+        let Some(Listing { schedule, lines }) = listings.last_mut() else { continue };
         match line.token() {
             "repeat" if open.is_none() => {
                 open = Some(line);
@@ -195,7 +211,7 @@ fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec
             }
             _ => {
                 schedule.push(line, open.is_some())?;
-                lines.push(line.number);
+                lines.steps.push(line.number);
             }
         }
     }
@@ -546,7 +562,8 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
     fn several_schedules_stand_one_after_the_other() {
         let text = "\n# two ranks\nrank 0 of 2, 1 blocks\n0: send to 1 from send[0]\nwait 0\n\nrank 1 of 2, 1 blocks # idle\n";
         let listings = Listing::parse_all(text).unwrap();
-        assert_eq!((listings[0].header, &*listings[0].lines), (3, &[4, 5][..]));
+        let Listing { schedule, lines } = &listings[0];
+        assert_eq!([None, Some(0), Some(1)].map(|step| lines.of(schedule, step)), [3, 4, 5]);
         assert_eq!(listings[1].schedule, Schedule::idle(1, 2, 1));
         let fault = |text: &str| Listing::parse_all(text).unwrap_err().to_string();
         assert_eq!(fault(" # nothing\n"), r#"line 2, column 1: expected "rank", found the end of the line"#);

@@ -33,7 +33,7 @@ pub use proof::{Disproof, FaultyLine, Proved};
 pub use writing::{Title, file, file_of, lack};
 
 use crate::algorithms::{Collective, Listed, Root};
-use crate::schedule::{Buffer, Listing, ParseError, SlotKind, Step, content};
+use crate::schedule::{Buffer, Lines, Listing, ParseError, SlotKind, Step, content};
 use crate::selection::Ranges;
 use general::General;
 use head::Head;
@@ -60,14 +60,6 @@ pub struct ScheduleFile {
     pub listed: Listed,
     /// Where the programs of all ranks are, by number of ranks.
     lines: BTreeMap<usize, Vec<Lines>>,
-}
-
-/// Where a program is: numbers of lines, from 1.
-#[derive(Debug)]
-struct Lines {
-    header: usize,
-    /// The line of each step.
-    steps: Vec<usize>,
 }
 
 /// Why and where a text is not a schedule file.
@@ -108,11 +100,8 @@ impl ScheduleFile {
                 let message = format!("there is no root {root} among {size} ranks");
                 return Err(Misread::of(&listings[0], message));
             }
-            let parts = listings.into_iter().map(|Listing { schedule, header, lines }| {
-                let lines = Lines { header, steps: lines };
-                (schedule, lines)
-            });
-            let (schedules, places) = parts.unzip();
+            let (schedules, places) =
+                listings.into_iter().map(|Listing { schedule, lines }| (schedule, lines)).unzip();
             programs.insert(size, schedules);
             lines.insert(size, places);
         }
@@ -239,7 +228,7 @@ pub fn complete(size: usize, mut listings: Vec<Listing>) -> Result<Vec<Listing>,
 impl Misread {
     /// Returns an error about a program as a whole.
     fn of(listing: &Listing, message: String) -> Misread {
-        Misread { line: listing.header, column: 1, message }
+        Misread { line: listing.lines.header, column: 1, message }
     }
 }
 

@@ -105,16 +105,21 @@ impl ScheduleFile {
         Box::new(Disproof { size, root, in_place, violation, lines })
     }
 
-    /// Returns where a step is. A program for another root or for a call in place may have other steps: then
-    /// returns the header of the program.
-    fn line(&self, problem: &Problem, program: &Schedule, rank: usize, step: Option<usize>) -> FaultyLine {
+    /// Returns where a step of the program of `rank` is. A program for another root or for a call in place may
+    /// have other steps: then returns the header of the program.
+    pub fn line(
+        &self,
+        problem: &Problem,
+        program: &Schedule,
+        rank: usize,
+        step: Option<usize>,
+    ) -> FaultyLine {
         let origin = self.listed.origin(problem, rank);
         let listed = &self.listed.programs[&problem.size][origin];
         let lines = &self.lines[&problem.size][origin];
         let step = step.filter(|_| program.length() == listed.length());
-        let Some(step) = step else { return FaultyLine { line: lines.header, rank, step: None } };
-        let text = program.clone().unrolled().steps[step].to_string();
-        FaultyLine { line: lines.steps[listed.origin(step)], rank, step: Some((step, text)) }
+        let text = |step: usize| program.clone().unrolled().steps[step].to_string();
+        FaultyLine { line: lines.of(listed, step), rank, step: step.map(|step| (step, text(step))) }
     }
 }
 

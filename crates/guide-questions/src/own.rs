@@ -7,7 +7,7 @@ use rustcoll::algorithms::description::below;
 use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Problem, Root};
 use rustcoll::schedule::{Listing, Schedule};
 use rustcoll::schedule_file::{Misread, ScheduleFile, complete};
-use rustcoll::verify::verify_schedules;
+use rustcoll::verify::{Violation, verify_schedules};
 use serde::Deserialize;
 use ts_rs::TS;
 
@@ -44,18 +44,21 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
         let message = format!("the text has {characters} characters; at most {MOST_CHARACTERS} can be drawn");
         return Err(Failure::of("text", message));
     }
-    let Asked { problem, ordered, schedules } = match ScheduleFile::is_begun(&own.text) {
+    let asked = match ScheduleFile::is_begun(&own.text) {
         true => own.of_file(collective)?,
         false => own.of_programs(collective)?,
     };
-    let verdict = Verdict::of(verify_schedules(collective, &problem, ordered, &schedules));
+    let Asked { problem, ordered, schedules, .. } = &asked;
+    let verified = verify_schedules(collective, problem, *ordered, schedules);
+    let line = verified.as_ref().err().map(|violation| asked.line(violation));
+    let verdict = Verdict { line, ..Verdict::of(verified) };
     let shown = ShownProblem {
         ranks: problem.size,
         root: collective.is_rooted().then_some(problem.root),
         in_place: collective.has_in_place().then_some(problem.in_place),
         ..ShownProblem::default()
     };
-    let subjects = Subjects { collective, algorithm: None, problem: &problem, schedules: &schedules };
+    let subjects = Subjects { collective, algorithm: None, problem, schedules };
     Ok(Trace::drawn(&subjects, shown, verdict))
 }
 
@@ -65,6 +68,24 @@ struct Asked {
     ordered: bool,
     /// Without loops, in the order of ranks.
     schedules: Vec<Schedule>,
+    source: Source,
+}
+
+/// A text that was read, which knows the lines of its programs.
+enum Source {
+    /// In the order of ranks.
+    Programs(Vec<Listing>),
+    File(ScheduleFile),
+}
+
+impl Asked {
+    /// Returns the line at fault.
+    fn line(&self, &Violation { rank, step, .. }: &Violation) -> usize {
+        match &self.source {
+            Source::Programs(listings) => listings[rank].lines.of(&listings[rank].schedule, step),
+            Source::File(file) => file.line(&self.problem, &self.schedules[rank], rank, step).line,
+        }
+    }
 }
 
 /// Fails if a schedule is too large to draw.
@@ -99,9 +120,10 @@ impl OwnSchedule {
             return Err(Failure::of("text", message));
         }
         let listings = complete(size, listings).map_err(misread)?;
-        let schedules = listings.into_iter().map(|listing| listing.schedule.unrolled()).collect();
+        let schedules = listings.iter().map(|listing| listing.schedule.clone().unrolled()).collect();
         let problem = self.problem(collective, size)?;
-        Ok(Asked { problem, ordered: self.ordered.unwrap_or(false), schedules })
+        let ordered = self.ordered.unwrap_or(false);
+        Ok(Asked { problem, ordered, schedules, source: Source::Programs(listings) })
     }
 
     /// Reads a schedule file.
@@ -130,7 +152,7 @@ impl OwnSchedule {
         check_room(listed.programs[&size].iter())?;
         let schedules = (0..size).map(|rank| listed.schedule(&problem, rank).unrolled()).collect();
         let ordered = self.ordered.unwrap_or(false) || file.keeps_order();
-        Ok(Asked { problem, ordered, schedules })
+        Ok(Asked { problem, ordered, schedules, source: Source::File(file) })
     }
 
     fn problem(&self, collective: Collective, size: usize) -> Result<Problem, Failure> {

@@ -8,8 +8,9 @@ use rustcoll::algorithms::{Algorithm, Collective, Problem};
 use rustcoll::cost;
 use rustcoll::schedule::{Buffer, Schedule, Step};
 use rustcoll::trace::{self, BlockAddress, Event, How, Moment, Value as TracedValue, ValueNumber};
-use rustcoll::verify::{Violation, verify_calls, verify_programs};
+use rustcoll::verify::{verify_calls, verify_programs};
 use serde::Serialize;
+use std::fmt::Display;
 use std::ops::Range;
 use ts_rs::TS;
 
@@ -172,10 +173,8 @@ pub struct Verdict {
     pub is_correct: bool,
     /// What is wrong; none if the schedules are correct.
     pub message: Option<String>,
-    /// The rank at fault.
-    pub rank: Option<usize>,
-    /// The position of the faulty step in its program, from 0.
-    pub step: Option<usize>,
+    /// The line of a user's text that is at fault, from 1.
+    pub line: Option<usize>,
 }
 
 /// A run to draw.
@@ -202,7 +201,7 @@ impl Trace {
         let shown = subject.problem.shown(algorithm, &problem);
         if let Some(calls) = algorithm.calls() {
             let calls = acts(calls, &problem);
-            let verdict = Verdict::of_calls(verify_calls(algorithm, &problem, ELEMENTS));
+            let verdict = Verdict::of(verify_calls(algorithm, &problem, ELEMENTS));
             return Ok(Trace { calls: Some(calls), has_ended: true, ..Trace::empty(shown, verdict) });
         }
         let schedules = algorithm.programs(&problem);
@@ -255,19 +254,10 @@ impl Trace {
 }
 
 impl Verdict {
-    fn of_calls(result: Result<(), String>) -> Verdict {
-        Verdict { is_correct: result.is_ok(), message: result.err(), rank: None, step: None }
-    }
-
-    /// Returns the verdict for a result of the verifier.
-    pub fn of(result: Result<(), Violation>) -> Verdict {
-        let violation = result.err();
-        Verdict {
-            is_correct: violation.is_none(),
-            message: violation.as_ref().map(Violation::to_string),
-            rank: violation.as_ref().map(|violation| violation.rank),
-            step: violation.and_then(|violation| violation.step),
-        }
+    /// Returns the verdict for a result of the verifier, without a line.
+    pub fn of(result: Result<(), impl Display>) -> Verdict {
+        let message = result.err().map(|fault| fault.to_string());
+        Verdict { is_correct: message.is_none(), message, line: None }
     }
 }
 

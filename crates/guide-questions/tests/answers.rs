@@ -163,6 +163,50 @@ fn a_schedule_file_is_drawn_for_any_root() {
     );
 }
 
+/// Asks for the line at which a user's text is at fault.
+fn line_at_fault(own: Value) -> Value {
+    ok(json!({ "own": own }))["verdict"]["line"].take()
+}
+
+#[test]
+fn a_fault_in_a_loop_has_the_line_of_its_step() {
+    let subject = json!({"collective": "allgather", "algorithm": "ring", "problem": {"ranks": 8}});
+    let ring = ok(json!({"schedule": {"subject": subject, "form": "text", "bytes": 0}}));
+    let ring = ring.as_str().unwrap();
+    let line = |text: &str| line_at_fault(json!({"collective": "allgather", "text": text}));
+    assert_eq!(line(ring), Value::Null);
+    assert_eq!(line(&ring.replace("3: send to 1 ", "3: send to 0 ")), 8);
+    assert_eq!(line(&ring.replacen("recv[6]; each time blocks -1", "recv[6]; each time blocks -2", 1)), 7);
+}
+
+#[test]
+fn a_fault_in_a_schedule_file_has_a_line_of_the_program_that_its_rank_runs() {
+    let text = "rustcoll schedule, version 1\ncollective bcast\nname mine\nroot any\n\
+                rank 0 of 3, 1 blocks\n0: send to 1 from recv[0]\n1: send to 1 from recv[0]\nwait 0 1\n\
+                rank 1 of 3, 1 blocks\n0: receive from 0 into recv[0]\nwait 0\n\
+                rank 2 of 3, 1 blocks\n";
+    for root in 0..3 {
+        let own = json!({"collective": "bcast", "text": text, "root": root});
+        assert_eq!(line_at_fault(own), 7, "root {root}");
+    }
+}
+
+#[test]
+fn a_fault_in_a_program_for_any_number_of_ranks_has_its_line_there() {
+    let text = "rustcoll schedule, version 1\ncollective allgather\nname mine\nrank any of 5, size blocks\n\
+                copy send[rank] to recv[rank]\nfor round in 0..size - 1\n\
+                send to (rank + 1) % size from recv[(rank - round) % size]\n\
+                receive from (rank - 1) % size into recv[(rank - round - 1) % size]\nwait\nend\n";
+    let line = |text: &str, in_place| {
+        line_at_fault(json!({"collective": "allgather", "text": text, "in_place": in_place}))
+    };
+    assert_eq!(line(text, false), Value::Null);
+    let self_sent = text.replace("send to (rank + 1)", "send to (rank + round)");
+    assert_eq!(line(&self_sent, false), 7);
+    assert_eq!(line(&self_sent, true), 4, "a call in place has other steps");
+    assert_eq!(line(&text.replace("0..size - 1", "0..size - 2"), false), 4);
+}
+
 #[test]
 fn what_is_reduced_again_and_again_is_drawn_in_time() {
     let step = "copy recv[0] to scratch[0]\nreduce recv[0] = scratch[0] + recv[0]\n";

@@ -4,7 +4,7 @@ use super::super::Misread;
 use super::General;
 use super::expression::Expression;
 use super::statement::{Blocks, Holder, Statement, Statements};
-use crate::schedule::{Buffer, Listing, Message, Post, Run, Schedule, Step};
+use crate::schedule::{Buffer, Lines, Listing, Message, Post, Run, Schedule, Step};
 use crate::text::nearest::unknown;
 use std::collections::BTreeMap;
 
@@ -14,8 +14,7 @@ pub const MOST_STATEMENTS: usize = 1 << 22;
 /// Returns the program of a rank. `left`: how many statements all ranks together may still carry out.
 pub fn run(general: &General, rank: usize, size: usize, left: &mut usize) -> Result<Listing, Misread> {
     let values = [("rank".to_owned(), rank as i64), ("size".to_owned(), size as i64)].into();
-    let listing =
-        Listing { schedule: Schedule::idle(rank, size, 0), header: general.header, lines: Vec::new() };
+    let listing = Listing { schedule: Schedule::idle(rank, size, 0), lines: Lines::new(general.header) };
     let mut running =
         Running { listing, values, posts: 0, outstanding: Vec::new(), left, line: general.header };
     running.listing.schedule.blocks = running.number("the number of blocks", &general.blocks)? as usize;
@@ -144,7 +143,7 @@ impl Running<'_> {
 
     fn step(&mut self, step: Step) {
         self.listing.schedule.steps.push(step);
-        self.listing.lines.push(self.line);
+        self.listing.lines.steps.push(self.line);
     }
 
     fn message(&self, message: &[Blocks]) -> Result<Message, Misread> {

@@ -13,10 +13,6 @@ is_correct: boolean,
  */
 message: string | null, 
 /**
- * The rank at fault.
+ * The line of a user's text that is at fault, from 1.
  */
-rank: number | null, 
-/**
- * The position of the faulty step in its program, from 0.
- */
-step: number | null, };
+line: number | null, };
