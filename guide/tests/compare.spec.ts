@@ -47,6 +47,16 @@ test('each side has its own algorithm and parameters, and the link brings them b
   await expect(new RunOnPage(page).place).toHaveText(/^Step 1 of/);
 });
 
+test('another algorithm keeps the ranks of its side, and no other choice', async ({ page }) => {
+  await page.goto('/alltoall/compare?a=bruck&b=bruck&a_p=4&a_r=2&b_p=8&b_r=3');
+  await expect(new RunOnPage(page).place).toHaveText('Step 0 of 6');
+  const first = page.getByRole('region', { name: 'First algorithm' });
+  await choose(first.getByRole('combobox', { name: 'First algorithm' }), 'pairwise');
+  await expect(page).toHaveURL(/compare\?a=pairwise&b=bruck&a_p=4&b_p=8&b_r=3$/);
+  await expect(first.getByLabel('Verdict')).toContainText('is right');
+  await expect(first.locator('svg[data-title="Send buffer"] g[data-rank]')).toHaveCount(16);
+});
+
 test('an algorithm stands beside itself, and the saved picture names both sides', async ({ page }) => {
   await page.goto('/alltoall/compare?a=bruck&b=bruck&p=4&a_r=2&b_r=3');
   const totals = page.getByRole('table', { name: 'Up to now' });
