@@ -200,6 +200,15 @@ test('a rule file of one’s own changes the map, on all pages until it is put a
   await expectChoice(page, { ranks: 16, bytes: 1 << 20 }, 'rabenseifner');
 });
 
+test('a rule with a window that is too large to draw opens the largest one', async ({ page }) => {
+  await open(page, '/alltoall');
+  await drop(page, 'mine.toml', '[[alltoall]]\nalgorithm = "linear_window"\nwindow = 64\n');
+  await expectChoice(page, { ranks: 16, bytes: 100 }, 'linear_window window=64');
+  await choiceOf(page).getByRole('link').click();
+  await expect(page).toHaveURL(/\/alltoall\/linear_window\?p=16&window=32$/);
+  await expect(page.getByLabel('Verdict')).toContainText('is right');
+});
+
 test('a file of Open MPI’s tuned component is chosen by the button', async ({ page }) => {
   await open(page, '/allreduce');
   const text = '1 # collectives\n2 # allreduce\n1\n8\n2\n0 3 0 0\n4096 4 0 0\n';

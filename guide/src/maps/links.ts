@@ -9,6 +9,7 @@ import type { Point } from './scale';
 const FEWEST_RANKS = 2;
 const MOST_RANKS = 32;
 const MOST_SEGMENTS = 32;
+const MOST_WINDOW = MOST_RANKS;
 
 /** The number of ranks nearest to some that can be drawn. */
 export const drawnRanks = (ranks: number) => Math.min(Math.max(ranks, FEWEST_RANKS), MOST_RANKS);
@@ -29,7 +30,7 @@ export function algorithmLink(
   if (segment !== null && segment > 0 && controls.includes('segments')) {
     query.segments = Math.min(MOST_SEGMENTS, Math.max(1, Math.ceil(point.bytes / segment)));
   }
-  if (window !== null && controls.includes('window')) query.window = window;
+  if (window !== null && controls.includes('window')) query.window = Math.min(window, MOST_WINDOW);
   if (controls.includes('ranks_per_node')) query.ranks_per_node = Math.min(ranksPerNode, ranks);
   return { path: `/${collective.name}/${algorithm}`, query };
 }
