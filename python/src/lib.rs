@@ -14,6 +14,11 @@ pyo3::create_exception!(
     "A schedule that is not right, or a text that is none."
 );
 
+/// The exception that says a reason.
+fn wrong(reason: impl ToString) -> PyErr {
+    Wrong::new_err(reason.to_string())
+}
+
 /// Collective algorithms as data: written, proved, priced and drawn.
 #[pymodule]
 #[pyo3(name = "rustcoll")]

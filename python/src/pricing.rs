@@ -1,6 +1,6 @@
 //! What algorithms cost on a machine.
 
-use crate::Wrong;
+use crate::wrong;
 use pyo3::prelude::*;
 use rustcoll::algorithms::{Collective, Problem};
 use rustcoll::atlas::{Candidate, Sweep, prices};
@@ -29,14 +29,14 @@ impl Described {
 
 fn read(path: &Path) -> PyResult<Machine> {
     let text = fs::read_to_string(path)?;
-    Machine::parse(&path.display().to_string(), &text).map_err(|faults| Wrong::new_err(faults.to_string()))
+    Machine::parse(&path.display().to_string(), &text).map_err(wrong)
 }
 
 /// The collective of a name.
 pub fn collective(name: &str) -> PyResult<Collective> {
     let known = || Collective::ALL.map(Collective::name).join(", ");
     Collective::named(name)
-        .ok_or_else(|| Wrong::new_err(format!("unknown collective `{name}`; known are {}", known())))
+        .ok_or_else(|| wrong(format!("unknown collective `{name}`; known are {}", known())))
 }
 
 /// What these candidates cost, the cheapest first: names and seconds. Who cannot serve is left out.
@@ -46,8 +46,7 @@ pub fn priced(
     ranks: usize,
     bytes: usize,
 ) -> PyResult<Vec<(String, f64)>> {
-    let prices = prices(candidates, machine, &Problem::new(ranks), bytes, |_| {})
-        .map_err(|error| Wrong::new_err(error.to_string()))?;
+    let prices = prices(candidates, machine, &Problem::new(ranks), bytes, |_| {}).map_err(wrong)?;
     let known = prices.into_iter().filter(|price| price.time().is_finite());
     Ok(known.map(|price| (price.candidate.to_string(), price.time())).collect())
 }

@@ -1,8 +1,8 @@
 //! The programs of all ranks, and what can be done with them.
 
-use crate::Wrong;
 use crate::pricing::{Described, collective, priced};
 use crate::program::Program;
+use crate::wrong;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem};
@@ -83,9 +83,10 @@ impl Schedule {
         verify(&self.__str__(py))
     }
 
-    /// Counts at the busiest rank, and in all.
-    fn cost(&self, py: Python<'_>) -> BTreeMap<&'static str, usize> {
-        Cost::count(&self.schedules(py)).fields().into_iter().collect()
+    /// Counts at the busiest rank. It need not be right, but has to end.
+    fn cost(&self, py: Python<'_>) -> PyResult<BTreeMap<&'static str, usize>> {
+        let cost = Cost::count_unverified(self.collective, &self.problem(), &self.schedules(py));
+        Ok(cost.map_err(wrong)?.fields().into_iter().collect())
     }
 
     /// Predicts how many seconds it takes on a machine. It must be right, and if it has a root, for any.
@@ -99,14 +100,13 @@ impl Schedule {
     ) -> PyResult<f64> {
         let candidate = Candidate::of(self.collective, self.algorithm(py)?, Sweep::Defaults);
         let prices = priced(&candidate, &machine.machine(ranks_per_node)?, self.programs.len(), bytes)?;
-        prices.first().map(|(_, time)| *time).ok_or_else(|| Wrong::new_err("it has no price on this machine"))
+        prices.first().map(|(_, time)| *time).ok_or_else(|| wrong("it has no price on this machine"))
     }
 
     /// Draws what happens, step by step, as SVG. It need not be right.
     fn draw(&self, py: Python<'_>) -> PyResult<String> {
-        let problem = Problem::new(self.programs.len());
-        let trace = Trace::new(self.collective, &problem, &self.schedules(py));
-        Ok(trace.map_err(|violation| Wrong::new_err(violation.to_string()))?.svg(problem.size))
+        let trace = Trace::new(self.collective, &self.problem(), &self.schedules(py));
+        Ok(trace.map_err(wrong)?.svg(self.programs.len()))
     }
 
     /// Notebooks show the drawing.
@@ -121,13 +121,17 @@ impl Schedule {
 }
 
 impl Schedule {
+    fn problem(&self) -> Problem {
+        Problem::new(self.programs.len())
+    }
+
     fn schedules(&self, py: Python<'_>) -> Vec<schedule::Schedule> {
         self.programs.iter().map(|program| program.borrow(py).schedule()).collect()
     }
 
     fn algorithm(&self, py: Python<'_>) -> PyResult<&'static Algorithm> {
-        let proved = prove(TEXT, &self.__str__(py)).map_err(Wrong::new_err)?;
-        proved.algorithm(TEXT).map_err(Wrong::new_err)
+        let proved = prove(TEXT, &self.__str__(py)).map_err(wrong)?;
+        proved.algorithm(TEXT).map_err(wrong)
     }
 }
 
@@ -135,14 +139,14 @@ impl Schedule {
 /// and where.
 #[pyfunction]
 pub fn verify(text: &str) -> PyResult<usize> {
-    Ok(prove(TEXT, text).map_err(Wrong::new_err)?.problems)
+    Ok(prove(TEXT, text).map_err(wrong)?.problems)
 }
 
 /// The schedule file of one of rustcoll's own algorithms.
 #[pyfunction]
 pub fn registered(collective: &str, algorithm: &str, ranks: usize) -> PyResult<String> {
     let collective = self::collective(collective)?;
-    let unknown = || Wrong::new_err(format!("{} has no algorithm `{algorithm}`", collective.name()));
+    let unknown = || wrong(format!("{} has no algorithm `{algorithm}`", collective.name()));
     let algorithm = collective.algorithm(algorithm).ok_or_else(unknown)?;
-    file_of(algorithm, collective, &Problem::new(ranks)).map_err(Wrong::new_err)
+    file_of(algorithm, collective, &Problem::new(ranks)).map_err(wrong)
 }

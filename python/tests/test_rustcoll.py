@@ -81,6 +81,22 @@ class Schedules(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             chain(3).time(8, "nowhere.toml")
 
+    def test_what_has_no_cost_says_why(self):
+        def two(write):
+            bcast = rustcoll.Schedule("bcast", 2)
+            for rank in range(2):
+                write(bcast[rank], 1 - rank)
+            return bcast
+
+        for write, reason in (
+            (lambda program, peer: program.receive(peer, recv[0]), r"rank 0, step 1: deadlock; .* waits for receive of recv\[0\] from rank 1"),
+            (lambda program, peer: program.await_slot(peer, 0), "rank 0, step 0: slot 0 is none of 0"),
+            (lambda program, peer: program.send(5, recv[0]), "rank 0, step 0: rank 5 cannot be a peer"),
+            (lambda program, peer: program.wait(7), "rank 0, step 0: wait for post 7, which is not posted"),
+        ):
+            with self.subTest(reason), self.assertRaisesRegex(rustcoll.Wrong, reason):
+                two(write).cost()
+
 
 class Page(unittest.TestCase):
     def test_it_does_as_it_says(self):

@@ -11,7 +11,9 @@ pub mod simulation;
 pub use machine::{Beyond, ByteTime, Groups, Link, Machine, Port, Processor, Shared, Stages};
 pub use simulation::{Prediction, simulate};
 
+use crate::algorithms::{Collective, Problem};
 use crate::schedule::{Buffer, Run, Schedule, Step};
+use crate::verify::{self, Violation};
 
 /// What the busiest ranks do in one run of a schedule. Each number is a separate maximum over the ranks.
 ///
@@ -43,15 +45,30 @@ impl Cost {
     ///
     /// Panics if the schedules deadlock; verified schedules do not.
     pub fn count(schedules: &[Schedule]) -> Cost {
+        Cost::of(schedules).unwrap_or_else(|deadlock| panic!("{deadlock}"))
+    }
+
+    /// As [`Cost::count`], of schedules that need not be right. Fails if one of them makes no sense by itself,
+    /// or if they deadlock.
+    pub fn count_unverified(
+        collective: Collective,
+        problem: &Problem,
+        schedules: &[Schedule],
+    ) -> Result<Cost, Violation> {
+        verify::check_programs(collective, problem, schedules)?;
+        Cost::of(schedules)
+    }
+
+    fn of(schedules: &[Schedule]) -> Result<Cost, Violation> {
         let schedules = &Schedule::all_unrolled(schedules)[..];
         let most = |count: fn(&Schedule) -> usize| schedules.iter().map(count).max().unwrap_or(0);
-        Cost {
-            rounds: one_port::steps(schedules),
+        Ok(Cost {
+            rounds: one_port::steps(schedules)?,
             messages: most(Schedule::messages_sent).max(most(|schedule| received(schedule).0)),
             blocks: most(Schedule::blocks_sent).max(most(|schedule| received(schedule).1)),
             reduced: most(Schedule::blocks_reduced),
             read: most(read),
-        }
+        })
     }
 
     /// Returns the numbers with their names.
@@ -106,6 +123,38 @@ mod tests {
         assert_eq!(
             Cost::count(&[0, 1].map(program)),
             Cost { rounds: 1, reduced: 1, read: 2, ..Cost::default() }
+        );
+    }
+
+    /// What is wrong with a bcast on two ranks whose programs `write` writes.
+    fn fault_of(write: impl Fn(usize, &mut Builder)) -> String {
+        let program = |rank| {
+            let mut program = Builder::new(rank, 2, 1);
+            write(rank, &mut program);
+            program.build()
+        };
+        let counted = Cost::count_unverified(Collective::Bcast, &Problem::new(2), &[0, 1].map(program));
+        counted.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_told() {
+        assert_eq!(
+            fault_of(|rank, program| {
+                program.receive(1 - rank, Buffer::Recv.block(0));
+            }),
+            "rank 0, step 1: deadlock; rank 0, step 1 waits for receive of recv[0] from rank 1 (post 0); \
+             rank 1, step 1 waits for receive of recv[0] from rank 0 (post 0)"
+        );
+        assert_eq!(
+            fault_of(|_, program| {
+                program.send(5, Buffer::Recv.block(0));
+            }),
+            "rank 0, step 0: rank 5 cannot be a peer"
+        );
+        assert_eq!(
+            fault_of(|_, program| program.wait([7])),
+            "rank 0, step 0: wait for post 7, which is not posted"
         );
     }
 }

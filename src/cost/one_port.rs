@@ -2,16 +2,16 @@
 //! a rank raises in a step is visible to others in the next one.
 
 use crate::schedule::{Post, Schedule, Step};
+use crate::verify::Violation;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Returns the number of steps until all ranks have ended; see [`super::Cost::rounds`]. Panics if they
+/// Returns the number of steps until all ranks have ended; see [`super::Cost::rounds`]. Fails if they
 /// deadlock.
-pub fn steps(schedules: &[Schedule]) -> usize {
+pub fn steps(schedules: &[Schedule]) -> Result<usize, Violation> {
     let mut lockstep = Lockstep::new(schedules);
     let beats = lockstep.by_ref().count();
-    assert!(lockstep.has_ended(), "the schedules deadlock");
-    beats - 1
+    lockstep.deadlock().map_or(Ok(beats - 1), Err)
 }
 
 /// A run of all ranks, beat by beat; the last beat has no messages.
@@ -43,6 +43,11 @@ impl Lockstep<'_> {
     /// Whether all ranks have come to the ends of their programs.
     pub fn has_ended(&self) -> bool {
         self.ranks.iter().all(|rank| rank.program.is_empty())
+    }
+
+    /// Returns who waits for what, if the run is over and ranks still wait.
+    fn deadlock(&self) -> Option<Violation> {
+        Violation::deadlock(self.ranks.iter().filter_map(Rank::waiting).collect())
     }
 }
 
@@ -131,8 +136,8 @@ struct Rank<'a> {
     number: u32,
     /// The steps that are left.
     program: &'a [Step],
-    /// How many steps the program has.
-    steps: usize,
+    /// The whole program.
+    steps: &'a [Step],
     /// For each post so far whether it is complete.
     complete: Vec<bool>,
     /// The posted sends that are not complete, in program order, with their targets.
@@ -148,7 +153,7 @@ impl Rank<'_> {
         Rank {
             number: schedule.rank as u32,
             program: &schedule.steps,
-            steps: schedule.steps.len(),
+            steps: &schedule.steps,
             complete: Vec::new(),
             sends: Vec::new(),
             turn: None,
@@ -166,7 +171,23 @@ impl Rank<'_> {
 
     /// How many steps are done.
     fn position(&self) -> usize {
-        self.steps - self.program.len()
+        self.steps.len() - self.program.len()
+    }
+
+    /// Returns the rank, the step in which it waits, and for which posts or which flag.
+    fn waiting(&self) -> Option<(usize, usize, Vec<Step>)> {
+        let awaited = match self.program.first()? {
+            Step::Wait { posts } => {
+                let incomplete = posts.iter().filter(|&&post| !self.complete[post as usize]);
+                incomplete.filter_map(|&post| self.posts().nth(post as usize)).cloned().collect()
+            }
+            step => vec![step.clone()],
+        };
+        Some((self.number as usize, self.position(), awaited))
+    }
+
+    fn posts(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.is_post())
     }
 
     fn carry_out(&mut self, flags: &Flags, raised: &mut Vec<Slot>) {
@@ -219,7 +240,8 @@ mod tests {
             write(rank, &mut program);
             program.build()
         };
-        steps(&(0..N).map(program).collect::<Vec<_>>())
+        let counted = steps(&(0..N).map(program).collect::<Vec<_>>());
+        counted.unwrap_or_else(|violation| panic!("{violation}"))
     }
 
     fn send(program: &mut Builder, peer: usize) {
@@ -398,7 +420,7 @@ mod tests {
         ]
         .map(|text| text.parse().unwrap())
         .into();
-        assert_eq!(super::steps(&steps), 3);
+        assert_eq!(super::steps(&steps), Ok(3));
     }
 
     #[test]

@@ -192,12 +192,8 @@ impl Execution<'_> {
     }
 
     fn check_ended(&self) -> Result<(), Violation> {
-        let waiting: Vec<(usize, usize, Vec<Step>)> =
-            (0..self.schedules.len()).filter_map(|rank| self.waiting(rank)).collect();
-        match waiting.first() {
-            Some(&(rank, step, _)) => Err(Violation::at(rank, step)(Fault::Deadlock(waiting))),
-            None => Ok(()),
-        }
+        let waiting = (0..self.schedules.len()).filter_map(|rank| self.waiting(rank)).collect();
+        Violation::deadlock(waiting).map_or(Ok(()), Err)
     }
 
     /// Returns the rank, the step in which it is stuck, and the posts there that no peer meets, or the flag

@@ -122,6 +122,12 @@ impl Violation {
         move |fault| Violation { rank, step: Some(step), fault }
     }
 
+    /// Returns the deadlock of ranks that wait so; `None` if none waits.
+    pub(crate) fn deadlock(waiting: Vec<(usize, usize, Vec<Step>)>) -> Option<Violation> {
+        let &(rank, step, _) = waiting.first()?;
+        Some(Violation::at(rank, step)(Fault::Deadlock(waiting)))
+    }
+
     /// For `map_err`: locates a fault in a program as a whole.
     pub(super) fn of(rank: usize) -> impl Fn(Fault) -> Violation {
         move |fault| Violation { rank, step: None, fault }
