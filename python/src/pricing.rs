@@ -2,8 +2,9 @@
 
 use crate::wrong;
 use pyo3::prelude::*;
+use rustcoll::algorithms::description::at_least;
 use rustcoll::algorithms::{Collective, Problem};
-use rustcoll::atlas::{Candidate, Sweep, prices};
+use rustcoll::atlas::{Candidate, Sweep, priceable, prices};
 use rustcoll::cost::Machine;
 use std::fs;
 use std::path::Path;
@@ -19,17 +20,35 @@ impl Described {
     /// The machine, with so many ranks on each node, if that is said.
     pub fn machine(&self, ranks_per_node: Option<usize>) -> PyResult<Machine> {
         let machine = match self {
-            Described::Numbers((alpha, beta, gamma)) => Machine::hockney(*alpha, *beta, *gamma),
+            Described::Numbers(numbers) => hockney(*numbers)?,
             Described::File(path) => read(path)?,
         };
-        let ranks_per_node = ranks_per_node.unwrap_or(machine.ranks_per_node).max(1);
+        let ranks_per_node = match ranks_per_node {
+            Some(number) => positive(number, "ranks_per_node")?,
+            None => machine.ranks_per_node,
+        };
         Ok(Machine { ranks_per_node, ..machine })
+    }
+}
+
+fn hockney((alpha, beta, gamma): (f64, f64, f64)) -> PyResult<Machine> {
+    let is_time = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
+    match [alpha, beta, gamma].into_iter().all(is_time) {
+        true => Ok(Machine::hockney(alpha, beta, gamma)),
+        false => Err(wrong(format!(
+            "machine ({alpha}, {beta}, {gamma}): expected three finite numbers of seconds, from 0 up"
+        ))),
     }
 }
 
 fn read(path: &Path) -> PyResult<Machine> {
     let text = fs::read_to_string(path)?;
     Machine::parse(&path.display().to_string(), &text).map_err(wrong)
+}
+
+/// The argument `name`, which counts ranks.
+pub fn positive(number: usize, name: &'static str) -> PyResult<usize> {
+    at_least(1, number, name).map_err(wrong)
 }
 
 /// The collective of a name.
@@ -61,6 +80,7 @@ pub fn compare(
     machine: Described,
     ranks_per_node: Option<usize>,
 ) -> PyResult<Vec<(String, f64)>> {
-    let candidates = Candidate::all(self::collective(collective)?, Sweep::Parameters);
-    priced(&candidates, &machine.machine(ranks_per_node)?, ranks, bytes)
+    let collective = priceable(self::collective(collective)?).map_err(wrong)?;
+    let candidates = Candidate::all(collective, Sweep::Parameters);
+    priced(&candidates, &machine.machine(ranks_per_node)?, positive(ranks, "ranks")?, bytes)
 }

@@ -1,6 +1,6 @@
 //! The programs of all ranks, and what can be done with them.
 
-use crate::pricing::{Described, collective, priced};
+use crate::pricing::{Described, collective, positive, priced};
 use crate::program::Program;
 use crate::wrong;
 use pyo3::exceptions::PyIndexError;
@@ -47,7 +47,7 @@ impl Schedule {
         source: Option<String>,
         slots: usize,
     ) -> PyResult<Schedule> {
-        let collective = self::collective(collective)?;
+        let (collective, ranks) = (self::collective(collective)?, positive(ranks, "ranks")?);
         let blocks = blocks.unwrap_or(if collective.cut() == Cut::Vector { 1 } else { ranks });
         let program = |rank| Py::new(py, Program::new(rank, ranks, blocks, slots));
         let programs = (0..ranks).map(program).collect::<PyResult<_>>()?;

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import os
 import pathlib
 import re
@@ -78,6 +79,16 @@ class Schedules(unittest.TestCase):
             self.assertRaises((OverflowError, TypeError), wrong)
         with self.assertRaisesRegex(rustcoll.Wrong, "unknown collective `brodcast`; known are allgather"):
             rustcoll.Schedule("brodcast", 3)
+        for wrong, reason in (
+            (lambda: rustcoll.Schedule("bcast", 0), "ranks 0: expected a number from 1 up"),
+            (lambda: rustcoll.compare("bcast", 0, 8, (1e-6, 0, 0)), "ranks 0: expected a number from 1 up"),
+            (lambda: rustcoll.compare("bcast", 4, 8, (1e-6, 0, 0), 0), "ranks_per_node 0: expected a number from 1 up"),
+            (lambda: rustcoll.compare("bcast", 4, 8, (1e-6, -1, 0)), r"machine \(0.000001, -1, 0\): expected three finite numbers"),
+            (lambda: rustcoll.compare("bcast", 4, 8, (1e-6, 0, math.nan)), "machine .* NaN"),
+            (lambda: rustcoll.compare("neighbor_allgather", 4, 8, (1e-6, 0, 0)), "neighbor_allgather has no price: it depends on who"),
+        ):
+            with self.subTest(reason), self.assertRaisesRegex(rustcoll.Wrong, reason):
+                wrong()
         with self.assertRaises(FileNotFoundError):
             chain(3).time(8, "nowhere.toml")
 

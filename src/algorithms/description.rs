@@ -201,7 +201,8 @@ pub fn below(rank: usize, size: usize, field: &'static str) -> Result<usize, Mis
     }
 }
 
-fn at_least(least: usize, number: usize, field: &'static str) -> Result<usize, Misdescribed> {
+/// Returns `number` if it is at least `least`, otherwise an error about `field`.
+pub fn at_least(least: usize, number: usize, field: &'static str) -> Result<usize, Misdescribed> {
     match number >= least {
         true => Ok(number),
         false => Err(wrong(field, format!("{number}: expected a number from {least} up"))),

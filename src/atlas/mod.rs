@@ -14,7 +14,7 @@ mod tests;
 pub use candidate::{Candidate, Sweep};
 pub use derive::{Derived, derive, to_native};
 pub use grid::{numbers_of_bytes, numbers_of_ranks, sampled_numbers_of_ranks};
-pub use prices::{Price, prices};
+pub use prices::{Price, priceable, prices};
 
 use crate::algorithms::{Algorithm, Collective};
 use crate::cost::Machine;

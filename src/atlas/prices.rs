@@ -1,7 +1,7 @@
 //! Prices candidates for one number of ranks and bytes.
 
 use super::Candidate;
-use crate::algorithms::Problem;
+use crate::algorithms::{Collective, Cut, Problem};
 use crate::cost::simulation::SimulationError;
 use crate::cost::{Machine, Prediction};
 use crate::parallel;
@@ -50,6 +50,16 @@ pub fn prices(
     Ok(found.into_iter().map(|(_, price)| price).collect())
 }
 
+/// Returns a collective that has prices by itself. Fails with the reason if they depend on who the neighbours are.
+pub fn priceable(collective: Collective) -> Result<Collective, String> {
+    match collective.cut() {
+        Cut::Edges => {
+            Err(format!("{} has no price: it depends on who the neighbours are", collective.name()))
+        }
+        _ => Ok(collective),
+    }
+}
+
 impl Price {
     /// Returns seconds; infinite if the candidate has no price.
     pub fn time(&self) -> f64 {
@@ -60,7 +70,6 @@ impl Price {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::Collective;
     use crate::atlas::Sweep;
     use crate::cost::{Shared, simulate};
 

@@ -8,8 +8,8 @@ use crate::progress::Progress;
 use crate::rules::{choice, in_order};
 use crate::table;
 use rustcoll::algorithms::description::Description;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Graph, Parameter, Problem};
-use rustcoll::atlas::{Candidate, Price, prices};
+use rustcoll::algorithms::{Algorithm, Collective, Graph, Parameter, Problem};
+use rustcoll::atlas::{Candidate, Price, priceable, prices};
 use rustcoll::cost::simulation::SimulationError;
 use rustcoll::cost::{Machine, Prediction};
 use rustcoll::selection::{Call, Choice, Measure, Neighbourhood, Parameters};
@@ -80,13 +80,7 @@ fn neighbours(options: &PredictOptions) -> Result<Graph, Failure> {
 
 /// Fails for collectives whose price depends on who the neighbours are.
 pub fn priced(collective: Collective) -> Result<Collective, Failure> {
-    match collective.cut() {
-        Cut::Edges => {
-            let message = format!("{} has no price: it depends on who the neighbours are", collective.name());
-            Err(Failure::Usage(message))
-        }
-        _ => Ok(collective),
-    }
+    priceable(collective).map_err(Failure::Usage)
 }
 
 fn bytes(options: &PredictOptions) -> Result<usize, Failure> {
