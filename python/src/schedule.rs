@@ -5,6 +5,7 @@ use crate::program::Program;
 use crate::wrong;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use rustcoll::algorithms::description::Description;
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem};
 use rustcoll::atlas::{Candidate, Sweep};
 use rustcoll::cost::Cost;
@@ -148,5 +149,6 @@ pub fn registered(collective: &str, algorithm: &str, ranks: usize) -> PyResult<S
     let collective = self::collective(collective)?;
     let unknown = || wrong(format!("{} has no algorithm `{algorithm}`", collective.name()));
     let algorithm = collective.algorithm(algorithm).ok_or_else(unknown)?;
-    file_of(algorithm, collective, &Problem::new(ranks)).map_err(wrong)
+    let problem = Description { ranks, ..Description::default() }.problem(algorithm).map_err(wrong)?;
+    file_of(algorithm, collective, &problem).map_err(wrong)
 }

@@ -61,6 +61,13 @@ class Schedules(unittest.TestCase):
         self.assertEqual(rustcoll.verify(rustcoll.registered("allgather", "ring", 6)), 2)
         with self.assertRaisesRegex(rustcoll.Wrong, "allgather has no algorithm `rong`"):
             rustcoll.registered("allgather", "rong", 6)
+        for algorithm, ranks, reason in (
+            ("neighbor_exchange", 5, "cannot serve this: the number of ranks is odd"),
+            ("inter_leaders", 4, "cannot serve this: the communicator has but one group"),
+            ("ring", 0, "ranks 0: expected a number from 1 up"),
+        ):
+            with self.subTest(algorithm), self.assertRaisesRegex(rustcoll.Wrong, reason):
+                rustcoll.registered("allgather", algorithm, ranks)
 
     def test_a_chain_takes_as_long_as_its_messages_together(self):
         self.assertAlmostEqual(chain(5).time(8, (1e-6, 0, 0)), 4e-6)

@@ -62,7 +62,7 @@ impl std::error::Error for Misdescribed {}
 impl Description {
     /// Returns the problem. Fails if the algorithm cannot serve it, or if a given field is illegal or has no effect.
     pub fn problem(&self, algorithm: &Algorithm) -> Result<Problem, Misdescribed> {
-        let size = self.ranks;
+        let size = at_least(1, self.ranks, "ranks")?;
         let remote = self.remote.unwrap_or(0);
         if self.remote.is_some() && !(1..size).contains(&remote) {
             return Err(wrong("remote", format!("{remote}: each group needs a rank of the {size}")));
