@@ -15,6 +15,7 @@ use rustcoll::trace::Trace;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// An algorithm for one number of ranks: a program for each of them.
 #[pyclass(module = "rustcoll")]
@@ -99,7 +100,8 @@ impl Schedule {
         machine: Described,
         ranks_per_node: Option<usize>,
     ) -> PyResult<f64> {
-        let candidate = Candidate::of(self.collective, self.algorithm(py)?, Sweep::Defaults);
+        let algorithm = proved(&self.__str__(py)).map_err(wrong)?;
+        let candidate = Candidate::of(self.collective, algorithm, Sweep::Defaults);
         let prices = priced(&candidate, &machine.machine(ranks_per_node)?, self.programs.len(), bytes)?;
         prices.first().map(|(_, time)| *time).ok_or_else(|| wrong("it has no price on this machine"))
     }
@@ -129,11 +131,18 @@ impl Schedule {
     fn schedules(&self, py: Python<'_>) -> Vec<schedule::Schedule> {
         self.programs.iter().map(|program| program.borrow(py).schedule()).collect()
     }
+}
 
-    fn algorithm(&self, py: Python<'_>) -> PyResult<&'static Algorithm> {
-        let proved = prove(TEXT, &self.__str__(py)).map_err(wrong)?;
-        proved.algorithm(TEXT).map_err(wrong)
+/// The algorithm of a text, once it is proved. Algorithms live as long as the process, so a text is made into one only once.
+fn proved(text: &str) -> Result<&'static Algorithm, String> {
+    static KNOWN: Mutex<BTreeMap<String, &'static Algorithm>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(algorithm) = known().get(text) {
+        return Ok(algorithm);
     }
+    // Others may look while this takes its time.
+    let algorithm = prove(TEXT, text)?.algorithm(TEXT)?;
+    Ok(known().entry(text.to_owned()).or_insert(algorithm))
 }
 
 /// Proves the text of a schedule file. Returns for how many problems: numbers of ranks, roots, in place and not. Raises `Wrong`, which says what is wrong

@@ -13,6 +13,7 @@ import rustcoll
 from rustcoll import recv, scratch, send
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+MEMORY = pathlib.Path("/proc/self/statm")
 PAGE = (ROOT / "docs/python.md").read_text()
 
 
@@ -28,6 +29,24 @@ def chain(ranks, waits=True):
         if rank + 1 < ranks:
             program.send(rank + 1, recv[0])
     return bcast
+
+
+def alltoall(ranks):
+    """All messages at once."""
+    exchange = rustcoll.Schedule("alltoall", ranks, name="my_exchange")
+    for rank in range(ranks):
+        program = exchange[rank]
+        program.copy(send[rank], recv[rank])
+        for distance in range(1, ranks):
+            to, source = (rank + distance) % ranks, (rank - distance) % ranks
+            program.receive(source, recv[source])
+            program.send(to, send[to])
+    return exchange
+
+
+def memory():
+    """The bytes of memory that this process takes."""
+    return int(MEMORY.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 class Schedules(unittest.TestCase):
@@ -73,6 +92,23 @@ class Schedules(unittest.TestCase):
         self.assertAlmostEqual(chain(5).time(8, (1e-6, 0, 0)), 4e-6)
         names = [name for name, _ in rustcoll.compare("bcast", 5, 8, (1e-6, 0, 0))]
         self.assertIn("binomial", names)
+
+    def test_a_changed_schedule_is_proved_anew(self):
+        bcast = chain(3)
+        for _ in range(2):
+            self.assertAlmostEqual(bcast.time(8, (1e-6, 0, 0)), 2e-6)
+        bcast[0].send(2, recv[0])
+        with self.assertRaisesRegex(rustcoll.Wrong, "unmatched send"):
+            bcast.time(8, (1e-6, 0, 0))
+
+    @unittest.skipUnless(MEMORY.exists(), "only Linux tells how much memory there is")
+    def test_a_schedule_is_kept_once_however_often_it_is_priced(self):
+        exchange = alltoall(48)
+        expected = exchange.time(8, (1e-6, 0, 0))
+        before = memory()
+        for _ in range(40):
+            self.assertEqual(exchange.time(8, (1e-6, 0, 0)), expected)
+        self.assertLess(memory() - before, 4 << 20)
 
     def test_what_is_wrong_can_be_drawn(self):
         for schedule in (chain(3), chain(3, waits=False)):
