@@ -58,15 +58,16 @@ pub fn collective(name: &str) -> PyResult<Collective> {
         .ok_or_else(|| wrong(format!("unknown collective `{name}`; known are {}", known())))
 }
 
-/// What these candidates cost, the cheapest first: names and seconds. Who cannot serve is left out.
+/// What these candidates cost, the cheapest first: names and seconds. Who cannot serve is left out. Other threads of Python go on meanwhile.
 pub fn priced(
+    py: Python<'_>,
     candidates: &[Candidate],
     machine: &Machine,
     ranks: usize,
     bytes: usize,
 ) -> PyResult<Vec<(String, f64)>> {
-    let prices = prices(candidates, machine, &Problem::new(ranks), bytes, |_| {}).map_err(wrong)?;
-    let known = prices.into_iter().filter(|price| price.time().is_finite());
+    let prices = py.detach(|| prices(candidates, machine, &Problem::new(ranks), bytes, |_| {}));
+    let known = prices.map_err(wrong)?.into_iter().filter(|price| price.time().is_finite());
     Ok(known.map(|price| (price.candidate.to_string(), price.time())).collect())
 }
 
@@ -74,6 +75,7 @@ pub fn priced(
 #[pyfunction]
 #[pyo3(signature = (collective, ranks, bytes, machine, ranks_per_node = None))]
 pub fn compare(
+    py: Python<'_>,
     collective: &str,
     ranks: usize,
     bytes: usize,
@@ -82,5 +84,5 @@ pub fn compare(
 ) -> PyResult<Vec<(String, f64)>> {
     let collective = priceable(self::collective(collective)?).map_err(wrong)?;
     let candidates = Candidate::all(collective, Sweep::Parameters);
-    priced(&candidates, &machine.machine(ranks_per_node)?, positive(ranks, "ranks")?, bytes)
+    priced(py, &candidates, &machine.machine(ranks_per_node)?, positive(ranks, "ranks")?, bytes)
 }

@@ -82,7 +82,7 @@ impl Schedule {
 
     /// Proves it. Returns for how many problems: roots, in place and not. Raises `Wrong`, which says what is wrong and where.
     fn verify(&self, py: Python<'_>) -> PyResult<usize> {
-        verify(&self.__str__(py))
+        verify(py, &self.__str__(py))
     }
 
     /// Counts at the busiest rank. It need not be right, but has to end.
@@ -100,9 +100,10 @@ impl Schedule {
         machine: Described,
         ranks_per_node: Option<usize>,
     ) -> PyResult<f64> {
-        let algorithm = proved(&self.__str__(py)).map_err(wrong)?;
+        let text = self.__str__(py);
+        let algorithm = py.detach(|| proved(&text)).map_err(wrong)?;
         let candidate = Candidate::of(self.collective, algorithm, Sweep::Defaults);
-        let prices = priced(&candidate, &machine.machine(ranks_per_node)?, self.programs.len(), bytes)?;
+        let prices = priced(py, &candidate, &machine.machine(ranks_per_node)?, self.programs.len(), bytes)?;
         prices.first().map(|(_, time)| *time).ok_or_else(|| wrong("it has no price on this machine"))
     }
 
@@ -148,8 +149,8 @@ fn proved(text: &str) -> Result<&'static Algorithm, String> {
 /// Proves the text of a schedule file. Returns for how many problems: numbers of ranks, roots, in place and not. Raises `Wrong`, which says what is wrong
 /// and where.
 #[pyfunction]
-pub fn verify(text: &str) -> PyResult<usize> {
-    Ok(prove(TEXT, text).map_err(wrong)?.problems)
+pub fn verify(py: Python<'_>, text: &str) -> PyResult<usize> {
+    Ok(py.detach(|| prove(TEXT, text)).map_err(wrong)?.problems)
 }
 
 /// The schedule file of one of rustcoll's own algorithms.

@@ -7,6 +7,8 @@ import os
 import pathlib
 import re
 import tempfile
+import threading
+import time
 import unittest
 
 import rustcoll
@@ -100,6 +102,22 @@ class Schedules(unittest.TestCase):
         bcast[0].send(2, recv[0])
         with self.assertRaisesRegex(rustcoll.Wrong, "unmatched send"):
             bcast.time(8, (1e-6, 0, 0))
+
+    def test_other_threads_go_on_meanwhile(self):
+        bcast = chain(512)
+        for name, work in (
+            ("verify", bcast.verify),
+            ("time", lambda: bcast.time(8, (1e-6, 0, 0))),
+            ("compare", lambda: rustcoll.compare("bcast", 256, 8, (1e-6, 0, 0))),
+        ):
+            thread = threading.Thread(target=work)
+            thread.start()
+            turns = 0
+            while thread.is_alive():
+                time.sleep(0.001)
+                turns += 1
+            with self.subTest(name):
+                self.assertGreater(turns, 5)
 
     @unittest.skipUnless(MEMORY.exists(), "only Linux tells how much memory there is")
     def test_a_schedule_is_kept_once_however_often_it_is_priced(self):
