@@ -173,6 +173,7 @@ class Schedules(unittest.TestCase):
 class Page(unittest.TestCase):
     def test_it_does_as_it_says(self):
         os.chdir(ROOT)
+        os.makedirs("build", exist_ok=True)
         blocks = re.findall(r"^```(python|text)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
         names, printed = {}, io.StringIO()
         for kind, text in blocks:
