@@ -17,7 +17,7 @@ use late::Blame;
 use rustcoll::algorithms::Parameter;
 use rustcoll::report::profile::{Profile, Row};
 use rustcoll::report::{CallKind, Form};
-use rustcoll::selection::Parameters;
+use rustcoll::selection::{Call, Parameters};
 use std::io::Write;
 use things::Thing;
 use tuning::words;
@@ -90,6 +90,12 @@ impl Calls<'_> {
         parameters.set(Parameter::Radix, self.told("radix"));
         parameters.set(Parameter::Segment, of_segments.or(self.told("segment")));
         parameters
+    }
+
+    /// Returns a call with the properties of these calls' operator. An operator that is none of MPI's own may not commute.
+    fn with_operator(&self, call: Call) -> Call {
+        let is_known = self.kind.operator.is_empty() || self.kind.operator.starts_with("MPI_");
+        Call { predefined: call.predefined.map(|_| is_known), commutative: is_known, ..call }
     }
 
     fn name(&self) -> String {

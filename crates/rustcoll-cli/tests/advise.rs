@@ -92,6 +92,30 @@ fn a_better_algorithm_is_named_with_its_rule() {
     assert!(advice.contains("On 256 ranks, if each makes the same calls, moving data takes "), "{advice}");
 }
 
+/// Makes all calls reductions by this operator.
+fn with_operator(job: Profile, operator: &str) -> Profile {
+    let changed = |kind| CallKind { operator: operator.into(), ..kind };
+    Profile { rows: job.rows.into_iter().map(|(kind, row)| (changed(kind), row)).collect(), ..job }
+}
+
+#[test]
+fn an_operator_of_the_program_gets_no_algorithm_that_needs_one_of_mpi() {
+    let job = with(job(), Collective::Allreduce, 12, "reduce_bcast", 4.0, &[]);
+    assert!(advise(&job, "--machine summit").contains("-> shared_leaders\""));
+    let advice = advise(&with_operator(job, "user's"), "--machine summit");
+    assert!(advice.contains("of the time of reduce_bcast"), "{advice}");
+    assert!(!advice.contains("shared_leaders"), "{advice}");
+}
+
+#[test]
+fn an_algorithm_without_a_price_is_not_compared() {
+    let mut job = with(job(), Collective::Alltoall, 1 << 22, "single_copy", 4.0, &[]);
+    job.nodes = BTreeMap::from([(1, (0..RANKS).collect())]);
+    let advice = advise(&job, "");
+    assert!(!advice.contains("of the time of single_copy"), "{advice}");
+    assert!(advice.contains("rustcoll tune --profile FILE"), "{advice}");
+}
+
 /// Makes a folder as `rustcoll tune` leaves it: 64 ranks, 12 bytes, and these nanoseconds in each of two jobs.
 fn measured(name: &str, times: &[(&str, &str, u64)], more: &str) -> PathBuf {
     let folder = folder(name);

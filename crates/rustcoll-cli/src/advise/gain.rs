@@ -11,7 +11,7 @@ use rustcoll::atlas::{Candidate, Price, Sweep, prices};
 use rustcoll::cost::Machine;
 use rustcoll::report::CallKind;
 use rustcoll::report::profile::Profile;
-use rustcoll::selection::{Choice, Measure, Rules};
+use rustcoll::selection::{Call, Choice, Measure, Rules};
 use std::fmt;
 
 /// Advice names an algorithm only if it takes at most this part of the time of the one that ran.
@@ -87,11 +87,13 @@ impl Setting {
         };
         let parameters = calls.parameters();
         let mut candidates = Candidate::all(kind.collective, Sweep::Parameters);
+        let call = calls.with_operator(self.call(calls, kind.size));
+        candidates.retain(|candidate| call.is_served_by(candidate.algorithm).is_ok());
         candidates.push(Candidate { collective: kind.collective, algorithm, parameters });
         let ran =
             |candidate: &Candidate| candidate.algorithm.name == name && candidate.parameters == parameters;
         let found = self.prices(&candidates, calls, kind.size)?;
-        let ran = found.iter().find(|price| ran(&price.candidate)).map(|price| price.time());
+        let ran = found.iter().find(|price| ran(&price.candidate)).and_then(known_time);
         let (Some(best), Some(ran)) = (found.first(), ran) else { return Ok(None) };
         Ok(Some(Gain {
             best: best.candidate,
@@ -128,11 +130,16 @@ impl Setting {
         if !self.has_price(calls.kind) {
             return Ok(None);
         }
-        let call = call_on(&self.described, collective, size, calls.row.bytes_of_a_call());
+        let call = self.call(calls, size);
         let Choice::Use { algorithm, parameters } = Rules::built_in().choose(&call) else { return Ok(None) };
         let candidate = Candidate { collective, algorithm, parameters };
         let found = self.prices(&[candidate], calls, size)?;
-        Ok(found.first().map(|price| price.time()).filter(|time| time.is_finite() && *time > 0.0))
+        Ok(found.first().and_then(known_time))
+    }
+
+    /// Returns what is known of such a call on `size` ranks of the machine.
+    fn call(&self, calls: &Calls, size: usize) -> Call {
+        call_on(&self.described, calls.kind.collective, size, calls.row.bytes_of_a_call())
     }
 
     /// Returns the predictions of some candidates for a call on `size` ranks, the fastest first.
@@ -141,6 +148,11 @@ impl Setting {
         let found = prices(candidates, &self.described, &on, calls.row.bytes_of_a_call(), |_| {});
         found.map_err(|error| Failure::Input(error.to_string()))
     }
+}
+
+/// Returns a time by which others can be divided: an algorithm without a price takes infinitely long.
+fn known_time(price: &Price) -> Option<f64> {
+    Some(price.time()).filter(|time| time.is_finite() && *time > 0.0)
 }
 
 /// The same calls on more ranks. Times are the seconds in which a rank moves data.
