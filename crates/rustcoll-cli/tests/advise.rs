@@ -123,7 +123,7 @@ fn measured(name: &str, times: &[(&str, &str, u64)], more: &str) -> PathBuf {
     for (contestant, ran, time) in times {
         for job in 0..2 {
             text += &format!(
-                "{{\"job\":{job},\"step\":{{}},\"line\":\"measurement\",\"collective\":\"allreduce\",\"ranks\":64,\"bytes\":12,\
+                "{{\"job\":{job},\"step\":{STEP},\"line\":\"measurement\",\"collective\":\"allreduce\",\"ranks\":64,\"bytes\":12,\
                  \"contestant\":\"{contestant}\",\"ran\":\"{ran}\",\"late\":0,\"nanoseconds\":[{time},{time}]}}\n"
             );
         }
@@ -131,6 +131,9 @@ fn measured(name: &str, times: &[(&str, &str, u64)], more: &str) -> PathBuf {
     fs::write(folder.join("measured.json"), text + more).unwrap();
     folder
 }
+
+/// The first step of a tuning on 64 ranks.
+const STEP: &str = r#"{"ranks":64,"stage":"survey","round":0}"#;
 
 const TIMES: [(&str, &str, u64); 4] = [
     ("rustcoll", "ring", 1000),
@@ -153,13 +156,19 @@ fn what_was_measured_goes_before_predictions() {
 }
 
 #[test]
-fn what_gave_a_wrong_result_is_not_the_best() {
+fn what_gave_a_wrong_result_or_ended_a_job_is_not_the_best() {
     let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
-    let wrong = "{\"line\":\"fault\",\"collective\":\"allreduce\",\"bytes\":8,\"contestant\":\"rustcoll:bine\",\"message\":\"wrong\"}\n";
-    let folder = measured("advise_wrong", &TIMES, wrong);
-    let advice = advise(&job, &format!("--measured {}", folder.display()));
-    assert!(advice.contains("recursive_multiplying, radix 4 takes 0.40 of the time"), "{advice}");
-    assert!(advice.contains("-> recursive_multiplying radix=4\" ..."), "{advice}");
+    for (name, event) in [
+        ("advise_wrong", r#""line":"fault","message":"wrong""#),
+        ("advise_crashed", r#""line":"excluded","reason":"the job ended with code 139""#),
+    ] {
+        let who = r#""collective":"allreduce","bytes":8,"contestant":"rustcoll:bine""#;
+        let line = format!("{{\"job\":2,\"step\":{STEP},{event},{who}}}\n");
+        let folder = measured(name, &TIMES, &line);
+        let advice = advise(&job, &format!("--measured {}", folder.display()));
+        assert!(advice.contains("recursive_multiplying, radix 4 takes 0.40 of the time"), "{advice}");
+        assert!(advice.contains("-> recursive_multiplying radix=4\" ..."), "{advice}");
+    }
 }
 
 #[test]

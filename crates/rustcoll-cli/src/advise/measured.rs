@@ -3,9 +3,10 @@
 use super::Calls;
 use super::gain::Gain;
 use crate::failure::Failure;
-use crate::tune::{FORMAT, MEASURED, cell_of};
+use crate::tune::{Conclusion, Entry, Event, FORMAT, MEASURED, cell_of};
 use measurements::{Cause, Contestant, Fault, Measurement, OutputLine};
 use rustcoll::algorithms::Parameter;
+use rustcoll::selection::Call;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,7 @@ pub struct Measured {
     folder: String,
     /// By collective's name, ranks and bytes.
     cells: BTreeMap<(String, usize, usize), Vec<Tried>>,
-    /// Collective and contestant that gave a wrong result or hung somewhere. They are never the best.
+    /// Collective and contestant that gave a wrong result, hung or ended a job somewhere. They are never the best.
     wrong: BTreeSet<(String, String)>,
 }
 
@@ -32,13 +33,15 @@ impl Measured {
         }
         let folder = folder.display().to_string();
         let mut measured = Measured { folder, cells: BTreeMap::new(), wrong: BTreeSet::new() };
-        lines.filter_map(OutputLine::from_json).for_each(|line| measured.learn(line));
+        lines
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .for_each(|Entry { event, .. }| measured.learn(event));
         Ok(measured)
     }
 
-    fn learn(&mut self, line: OutputLine) {
-        match line {
-            OutputLine::Measurement(measurement) => {
+    fn learn(&mut self, event: Event) {
+        match event {
+            Event::Said(OutputLine::Measurement(measurement)) => {
                 let Measurement { collective, ranks, bytes, contestant, ran, nanoseconds, .. } = measurement;
                 let Ok(contestant) = contestant.parse::<Contestant>() else { return };
                 let times = nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
@@ -48,10 +51,13 @@ impl Measured {
                     None => cell.push(Tried { contestant, ran, launches: vec![times] }),
                 }
             }
-            OutputLine::Fault(Fault { collective, contestant, cause: Cause::Failed, .. }) => {
+            Event::Said(OutputLine::Fault(Fault {
+                collective, contestant, cause: Cause::Failed, ..
+            }))
+            | Event::Concluded(Conclusion::Excluded { collective, contestant, .. }) => {
                 self.wrong.insert((collective, contestant));
             }
-            OutputLine::Hung(trial) => {
+            Event::Said(OutputLine::Hung(trial)) => {
                 self.wrong.insert((trial.collective, trial.contestant));
             }
             _ => {}
@@ -72,12 +78,15 @@ impl Measured {
         let ran = cell.iter().filter(|tried| served(tried, calls)).filter_map(Tried::median);
         let ran = ran.min_by(f64::total_cmp)?;
         let is_right = |tried: &&Tried| !self.wrong.contains(&(name.clone(), tried.contestant.to_string()));
+        // What was measured can serve such calls, but perhaps not with their operator.
+        let call = calls.with_operator(Call { nodes: Some(1), ..Call::new(collective, size, *bytes) });
         let (best, seconds) = cell
             .iter()
             .filter(is_right)
             .filter_map(|tried| Some((candidate(collective, &tried.contestant)?, tried.median()?)))
             // Advice names no algorithm that calls other collectives, because it has no price.
             .filter(|(candidate, _)| !candidate.algorithm.is_mock_up())
+            .filter(|(candidate, _)| call.is_served_by(candidate.algorithm).is_ok())
             .min_by(|(_, one), (_, other)| one.total_cmp(other))?;
         Some(Gain {
             best,
