@@ -15,7 +15,7 @@ use crate::table;
 use crate::validate::{compare, summary, write_table};
 use crate::words::counted;
 use descent::{Certainty, MOST_SIMULATIONS, Start, certainties, descend};
-use observed::{Observed, parted_by_length};
+use observed::{Fitness, Observed, fitness};
 use rustcoll::cost::Machine;
 use rustcoll::random;
 use std::cell::Cell;
@@ -32,22 +32,28 @@ const FROM_GUESS: f64 = 6.0;
 /// Finds the machine that predicts the measured times best, and prints the remaining errors.
 pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let rows = measured::read(&options.measured, options.placement.as_deref())?;
-    let start = match &options.machine {
-        Some(name) => {
-            let known = MachineOption { machine: name.clone(), ranks_per_node: full_nodes(&rows) };
-            Start { machine: known.read()?, distance: FROM_KNOWN }
-        }
-        None => Start { machine: guess::machine(&rows), distance: FROM_GUESS },
+    let named = options.machine.clone().map(|machine| MachineOption { machine, ranks_per_node: None }.read());
+    let named = named.transpose()?;
+    let first = start(named.as_ref(), &rows);
+    let fitness = fitness(&rows, &first.machine)?;
+    let only = |is_wanted: fn(Fitness) -> bool| {
+        let wanted = rows.iter().zip(&fitness).filter(|(_, known)| is_wanted(**known));
+        wanted.map(|(row, _)| row.clone()).collect::<Vec<Row>>()
     };
-    let start = Start { machine: with_shared_memory(start.machine, &rows), ..start };
-    let (rows, left_out) = parted_by_length(rows, &start.machine)?;
-    let (fitted, held_out) = parted(rows, options.one_of as usize);
+    let kept = only(|fitness| fitness == Fitness::Fit);
+    if kept.is_empty() {
+        let why = "no row can be fitted: each is predicted to take no time, or takes long to simulate";
+        return Err(Failure::Input(format!("{}: {why}", files::name(&options.measured))));
+    }
+    let start = start(named.as_ref(), &only(|fitness| fitness != Fitness::Idle));
+    let (fitted, held_out) = parted(&kept, options.one_of as usize)?;
     let (machine, certainties) = fit(&fitted, &start)?;
-    let others = held_out.len() + left_out.len();
+    let others = rows.len() - fitted.len();
     let file = format!("{}{}", head(options, fitted.len(), others), writing::to_toml(&machine));
     report("Fitted", fitted, &machine, output)?;
     write_certainties(&certainties, output)?;
-    write_left_out(&left_out, output)?;
+    write_left_out(&only(|fitness| fitness == Fitness::Long), "they take long to simulate", output)?;
+    write_left_out(&only(|fitness| fitness == Fitness::Idle), "they are predicted to take no time", output)?;
     if !held_out.is_empty() {
         writeln!(output)?;
         report("Held out", held_out, &machine, output)?;
@@ -57,6 +63,18 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
     }
     files::write(options.output.as_deref(), file.as_bytes(), output)?;
     Ok(Outcome::Right)
+}
+
+/// Returns where the search begins: at the machine that the user names, otherwise at a guess from the rows.
+fn start(named: Option<&Machine>, rows: &[Row]) -> Start {
+    let (machine, distance) = match named {
+        Some(machine) => {
+            let ranks_per_node = full_nodes(rows).unwrap_or(machine.ranks_per_node);
+            (Machine { ranks_per_node, ..machine.clone() }, FROM_KNOWN)
+        }
+        None => (guess::machine(rows), FROM_GUESS),
+    };
+    Start { machine: with_shared_memory(machine, rows), distance }
 }
 
 /// Returns how many ranks the fullest nodes have; `None` if the rows have no node with several ranks.
@@ -74,14 +92,32 @@ fn with_shared_memory(machine: Machine, rows: &[Row]) -> Machine {
     }
 }
 
-/// Returns the rows of one in `one_of` cells, chosen by a hash, and the other rows.
-fn parted(rows: Vec<Row>, one_of: usize) -> (Vec<Row>, Vec<Row>) {
+/// Returns the rows of one in `one_of` cells, chosen by a hash, and the other rows. Fails if no row is chosen.
+fn parted(rows: &[Row], one_of: usize) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let mut numbers = HashMap::new();
-    rows.into_iter().partition(|row| {
+    let (fitted, held_out): (Vec<Row>, Vec<Row>) = rows.iter().cloned().partition(|row| {
         let next = numbers.len();
         let number = *numbers.entry(row.cell()).or_insert(next);
-        random::nth(0, number as u64).is_multiple_of(one_of as u64)
-    })
+        is_chosen(number, one_of)
+    });
+    match fitted.is_empty() {
+        true => Err(Failure::Usage(none_chosen(one_of, numbers.len()))),
+        false => Ok((fitted, held_out)),
+    }
+}
+
+/// Whether the machine is fitted to the cell of this number.
+fn is_chosen(number: usize, one_of: usize) -> bool {
+    random::nth(0, number as u64).is_multiple_of(one_of as u64)
+}
+
+fn none_chosen(one_of: usize, cells: usize) -> String {
+    let chooses = |one_of: &usize| (0..cells).any(|number| is_chosen(number, *one_of));
+    let right = (1..one_of).rev().find(chooses).unwrap_or(1);
+    let cells = counted(cells, "cell");
+    format!(
+        "--one-of {one_of}: that chooses none of {cells}; the next lower number that chooses one is {right}"
+    )
 }
 
 fn report(what: &str, rows: Vec<Row>, machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
@@ -129,8 +165,8 @@ fn write_certainties(certainties: &[Certainty], output: &mut impl Write) -> Resu
     Ok(())
 }
 
-/// Writes which rows were left out.
-fn write_left_out(left_out: &[Row], output: &mut impl Write) -> Result<(), Failure> {
+/// Writes which rows were left out, and why.
+fn write_left_out(left_out: &[Row], why: &str, output: &mut impl Write) -> Result<(), Failure> {
     let mut of_each: BTreeMap<String, usize> = BTreeMap::new();
     for row in left_out {
         let [collective, algorithm, ranks, _] = row.described();
@@ -139,7 +175,7 @@ fn write_left_out(left_out: &[Row], output: &mut impl Write) -> Result<(), Failu
     if !of_each.is_empty() {
         let list = of_each.iter().map(|(calls, rows)| format!("{} of {calls}", counted(*rows, "row")));
         let list: Vec<String> = list.collect();
-        writeln!(output, "not looked at, because they take long to simulate: {}", list.join(", "))?;
+        writeln!(output, "not looked at, because {why}: {}", list.join(", "))?;
     }
     Ok(())
 }
@@ -297,10 +333,10 @@ mod tests {
     #[test]
     fn one_cell_of_so_many_is_fitted() {
         let rows = measured_on(&Machine::hockney(1.0, 1.0, 1.0), &[1, 2, 4]);
-        let (fitted, held_out) = parted(rows.clone(), 4);
+        let (fitted, held_out) = parted(&rows, 4).unwrap();
         assert_eq!(fitted.len() + held_out.len(), rows.len());
         assert!(fitted.len() * 2 < held_out.len(), "{} of {}", fitted.len(), rows.len());
         assert!(fitted.iter().all(|row| held_out.iter().all(|other| row.cell() != other.cell())));
-        assert!(parted(rows, 1).1.is_empty());
+        assert!(parted(&rows, 1).unwrap().1.is_empty());
     }
 }

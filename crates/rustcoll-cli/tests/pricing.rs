@@ -5,6 +5,7 @@ mod common;
 use common::{folder, rustcoll, rustcoll_reading};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 const HOCKNEY: &str = "--machine hockney:1e-5,1e-9,1e-10";
@@ -475,4 +476,49 @@ fn what_is_fitted_is_a_machine_that_predicts_what_was_measured() {
     let line =
         format!("validate {MEASURED} --machine {} --ranks 3..16 --within 15% --share 80%", file.display());
     rustcoll(&line).right();
+}
+
+const COLUMNS: &str = "collective,algorithm,ranks,bytes,microseconds\n";
+
+/// Returns the end of a report: the machine's file, without the comment above it.
+fn machine_in(report: &str) -> &str {
+    report.split_once("not looked at.\n").unwrap().1
+}
+
+#[test]
+fn calls_that_do_nothing_are_not_fitted() {
+    let measured =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(MEASURED)).unwrap();
+    let expected = rustcoll_reading("fit -", &measured).right();
+    let columns = measured.lines().find(|line| line.starts_with("collective")).unwrap();
+    let row = columns.split(',').map(|column| match column {
+        "collective" => "bcast",
+        "algorithm" => "binomial",
+        "ranks" | "ranks_per_node" => "1",
+        "bytes" => "8",
+        "microseconds" => "0.1",
+        _ => "",
+    });
+    let row = row.collect::<Vec<_>>().join(",");
+    let report = rustcoll_reading("fit -", &format!("{measured}{row}\n")).right();
+    let named =
+        "not looked at, because they are predicted to take no time: 1 row of bcast binomial on 1 ranks\n";
+    assert!(report.contains(named), "{report}");
+    assert_eq!(machine_in(&report), machine_in(&expected));
+    let only_idle = rustcoll_reading("fit -", &format!("{columns}\n{row}\n")).refused(1);
+    assert_eq!(
+        only_idle,
+        "rustcoll: the standard input: no row can be fitted: each is predicted to take no time, or takes long to simulate\n"
+    );
+}
+
+#[test]
+fn a_fit_to_no_cell_is_refused() {
+    let rows: String =
+        (0..25).map(|number| format!("bcast,linear,2,{},{}\n", 8 + number, 9 + number)).collect();
+    let message = rustcoll_reading("fit - --one-of 8", &format!("{COLUMNS}{rows}")).refused(2);
+    let expected = "--one-of 8: that chooses none of 25 cells; the next lower number that chooses one is ";
+    assert!(message.contains(expected), "{message}");
+    let lower = message.split(expected).nth(1).unwrap().trim();
+    rustcoll_reading(&format!("fit - --one-of {lower}"), &format!("{COLUMNS}{rows}")).right();
 }

@@ -12,16 +12,34 @@ use std::sync::Mutex;
 /// Calls with more sends and receives are left out: simulating one takes as long as hundreds of others.
 const MOST_POSTS: usize = 1 << 19;
 
-/// Returns the rows to simulate, and the rows that would take too long to simulate.
-pub fn parted_by_length(rows: Vec<Row>, machine: &Machine) -> Result<(Vec<Row>, Vec<Row>), Failure> {
-    let mut is_short = vec![true; rows.len()];
-    for alike in measured::alike(&rows) {
-        let row = &rows[alike[0]];
-        let posts = row.simulation(machine).map_err(Failure::Input)?.posts(row.bytes);
-        alike.into_iter().for_each(|number| is_short[number] = posts <= MOST_POSTS);
-    }
-    let mut is_short = is_short.into_iter();
-    Ok(rows.into_iter().partition(|_| is_short.next().expect("there is one for each row")))
+/// Whether a row can be fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fitness {
+    Fit,
+    /// It would take too long to simulate.
+    Long,
+    /// Its call does nothing, so its predicted time is 0 on every machine. Relative errors of that are infinite.
+    Idle,
+}
+
+/// Returns, for each row, whether it can be fitted from this machine on.
+pub fn fitness(rows: &[Row], machine: &Machine) -> Result<Vec<Fitness>, Failure> {
+    let found = Mutex::new(vec![Fitness::Fit; rows.len()]);
+    parallel::for_each(&measured::alike(rows), |alike| {
+        let mut simulation = rows[alike[0]].simulation(machine)?.keeping(2 * MOST_POSTS);
+        let is_long = simulation.posts(rows[alike[0]].bytes) > MOST_POSTS;
+        for &number in alike {
+            let fitness = match () {
+                () if is_long => Fitness::Long,
+                () if rows[number].predicted(&mut simulation)? <= 0.0 => Fitness::Idle,
+                () => Fitness::Fit,
+            };
+            found.lock().expect("nobody panics")[number] = fitness;
+        }
+        Ok(())
+    })
+    .map_err(Failure::Input)?;
+    Ok(found.into_inner().expect("nobody panics"))
 }
 
 /// Rows with their simulations.
