@@ -143,10 +143,10 @@ impl Atlas {
         (point.ranks * self.bytes.len() + point.bytes) * self.candidates.len() + candidate
     }
 
-    /// Returns the position of the fastest candidate at a point, the first of several.
-    pub fn winner(&self, point: Point) -> usize {
-        let times = self.times(point);
-        (1..times.len()).fold(0, |best, other| if times[other] < times[best] { other } else { best })
+    /// Returns the position of the fastest candidate at a point, the first of several; `None` if none has a time there.
+    pub fn winner(&self, point: Point) -> Option<usize> {
+        let times = self.times(point).iter().enumerate().filter(|(_, time)| time.is_finite());
+        times.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(number, _)| number)
     }
 
     /// Returns how much slower than the fastest a candidate is at a point, as a fraction.
@@ -154,9 +154,10 @@ impl Atlas {
         self.excess(point, self.times(point)[candidate])
     }
 
-    /// Returns by what fraction a time, in seconds, exceeds that of the fastest candidate at a point.
+    /// Returns by what fraction a time, in seconds, exceeds that of the fastest candidate at a point; infinite if none has a time.
     pub fn excess(&self, point: Point, time: f64) -> f64 {
-        let best = self.times(point)[self.winner(point)];
+        let Some(winner) = self.winner(point) else { return f64::INFINITY };
+        let best = self.times(point)[winner];
         // All times are 0 where there is nothing to do.
         if time == best { 0.0 } else { time / best - 1.0 }
     }

@@ -70,7 +70,7 @@ fn atlas_of_allreduce() -> &'static Atlas {
 }
 
 fn best_time(atlas: &Atlas, point: Point) -> f64 {
-    atlas.times(point)[atlas.winner(point)]
+    atlas.times(point)[atlas.winner(point).unwrap()]
 }
 
 #[test]
@@ -100,8 +100,9 @@ fn times_are_those_of_the_simulator() {
                 }
             }
             let times = atlas.times(point);
-            assert_eq!(times[atlas.winner(point)], times.iter().copied().fold(f64::INFINITY, f64::min));
-            assert_eq!(atlas.regret(point, atlas.winner(point)), 0.0);
+            let winner = atlas.winner(point).unwrap();
+            assert_eq!(times[winner], times.iter().copied().fold(f64::INFINITY, f64::min));
+            assert_eq!(atlas.regret(point, winner), 0.0);
         }
     }
 }
@@ -142,6 +143,17 @@ fn what_is_too_large_to_be_simulated_is_named_and_left_out() {
     assert_eq!(atlas.too_large, BTreeMap::from([("scatter_ring_allgather", 8192)]));
     let times = [0, 1].map(|ranks| atlas.times(Point { ranks, bytes: 0 })[1]);
     assert!(times[0].is_finite() && times[1] == f64::INFINITY, "{times:?}");
+}
+
+#[test]
+fn where_nothing_has_a_time_nothing_wins() {
+    let shared = Collective::Bcast.algorithm("shared").unwrap();
+    let candidates = Candidate::of(Collective::Bcast, shared, Sweep::Defaults);
+    let machine = Machine { ranks_per_node: 4, ..machine() };
+    let atlas = Atlas::new(candidates, &machine, vec![4, 8], vec![8], SLOWEST, |_| {}).unwrap();
+    assert_eq!([0, 1].map(|ranks| atlas.winner(Point { ranks, bytes: 0 })), [Some(0), None]);
+    assert_eq!(atlas.regret(Point { ranks: 1, bytes: 0 }, 0), f64::INFINITY);
+    assert!(derive(&atlas, LIMIT, 4).iter().all(|rule| rule.ranks.1.is_some()), "no rule holds for 8 ranks");
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub fn priced_atlas(
     Ok(atlas)
 }
 
-/// Returns a line for each point, with each candidate's time in microseconds; empty where it has none.
+/// Returns a line for each point, with each candidate's time in microseconds. What is not known is empty.
 fn as_csv(atlas: &Atlas) -> String {
     let names: Vec<String> =
         atlas.candidates.iter().map(|candidate| candidate.to_string().replace(", ", " ")).collect();
@@ -113,8 +113,8 @@ fn as_csv(atlas: &Atlas) -> String {
         });
         let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
         let times = times.collect::<Vec<_>>().join(",");
-        writeln!(text, "{ranks},{bytes},{},{times}", names[atlas.winner(point)])
-            .expect("a text takes everything");
+        let fastest = atlas.winner(point).map_or("", |winner| &names[winner]);
+        writeln!(text, "{ranks},{bytes},{fastest},{times}").expect("a text takes everything");
     }
     text
 }

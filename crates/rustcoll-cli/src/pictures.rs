@@ -153,9 +153,11 @@ fn draw_map<Backend: DrawingBackend>(
         .x_label_area_size(48)
         .y_label_area_size(78)
         .build_cartesian_2d(Axis::of(&atlas.ranks), Axis::of(&atlas.bytes))?;
-    let cells = atlas.points().map(|point| {
+    // Where no algorithm has a time, the map stays white.
+    let cells = atlas.points().filter_map(|point| {
         let corner = |more| (across[point.ranks + more], up[point.bytes + more]);
-        Rectangle::new([corner(0), corner(1)], colour(fastest(atlas, point)).filled())
+        let colour = colour(fastest(atlas, point)?);
+        Some(Rectangle::new([corner(0), corner(1)], colour.filled()))
     });
     chart.draw_series(cells)?;
     let measure = rustcoll::selection::Measure::of(atlas.collective).description();
@@ -173,8 +175,8 @@ fn draw_map<Backend: DrawingBackend>(
 
 /// Draws the algorithms that are the fastest somewhere, with their colours.
 fn draw_legend<Backend: DrawingBackend>(area: &DrawingArea<Backend, Shift>, atlas: &Atlas) -> Drawn<Backend> {
-    let wins =
-        |algorithm: &&Algorithm| atlas.points().any(|point| ptr::eq(fastest(atlas, point), *algorithm));
+    let winners: Vec<&Algorithm> = atlas.points().filter_map(|point| fastest(atlas, point)).collect();
+    let wins = |algorithm: &&Algorithm| winners.iter().any(|winner| ptr::eq(*winner, *algorithm));
     let style = (FONT, 15).into_font();
     area.draw(&Text::new("The fastest is", (0, 50), style.clone()))?;
     for (number, algorithm) in atlas.collective.algorithms().filter(wins).enumerate() {
@@ -185,8 +187,8 @@ fn draw_legend<Backend: DrawingBackend>(area: &DrawingArea<Backend, Shift>, atla
     Ok(())
 }
 
-fn fastest(atlas: &Atlas, point: Point) -> &'static Algorithm {
-    atlas.candidates[atlas.winner(point)].algorithm
+fn fastest(atlas: &Atlas, point: Point) -> Option<&'static Algorithm> {
+    atlas.winner(point).map(|winner| atlas.candidates[winner].algorithm)
 }
 
 /// Returns an algorithm's colour. It is the same in all pictures of a collective.

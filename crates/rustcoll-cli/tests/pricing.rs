@@ -522,3 +522,22 @@ fn a_fit_to_no_cell_is_refused() {
     let lower = message.split(expected).nth(1).unwrap().trim();
     rustcoll_reading(&format!("fit - --one-of {lower}"), &format!("{COLUMNS}{rows}")).right();
 }
+
+#[test]
+fn an_atlas_is_empty_where_nothing_has_a_price() {
+    let line =
+        "atlas bcast --machine leonardo --ranks-per-node 4 --algorithms shared --ranks 4..8 --bytes 8..8";
+    let table = rustcoll(line).right();
+    let fastest = |ranks: &str| {
+        let row = table.lines().find(|line| line.starts_with(ranks)).unwrap();
+        row.split(',').nth(2).unwrap()
+    };
+    assert_eq!([fastest("4,"), fastest("8,")], ["shared", ""], "{table}");
+    let file = folder("white").join("atlas.svg");
+    let cells = |ranks: &str| {
+        let line = line.replace("4..8", ranks);
+        rustcoll(&format!("{line} -o {}", file.display())).right();
+        fs::read_to_string(&file).unwrap().matches("<rect").count()
+    };
+    assert_eq!(cells("4..8"), cells("4..4"));
+}

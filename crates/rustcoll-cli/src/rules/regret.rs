@@ -108,7 +108,7 @@ fn regrets(
 
 fn regret_at(atlas: &Atlas, point: Point, chosen: Choice, time: f64) -> Regret {
     let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
-    let fastest = atlas.candidates[atlas.winner(point)];
+    let fastest = atlas.candidates[atlas.winner(point).expect("the choice has a time")];
     Regret { ranks, bytes, chosen, fastest, part: atlas.excess(point, time).max(0.0) }
 }
 
