@@ -35,6 +35,7 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
     let named = options.machine.clone().map(|machine| MachineOption { machine, ranks_per_node: None }.read());
     let named = named.transpose()?;
     let first = start(named.as_ref(), &rows);
+    measured::check_placement(options.placement.as_deref(), &first.machine)?;
     let fitness = fitness(&rows, &first.machine)?;
     let only = |is_wanted: fn(Fitness) -> bool| {
         let wanted = rows.iter().zip(&fitness).filter(|(_, known)| is_wanted(**known));

@@ -125,6 +125,17 @@ pub fn read(path: &Path, placement: Option<&Path>) -> Result<Vec<Row>, Failure> 
     Ok(rows)
 }
 
+/// Fails if a file says where nodes were, but the machine is the same everywhere.
+pub fn check_placement(placement: Option<&Path>, machine: &Machine) -> Result<(), Failure> {
+    match placement {
+        Some(path) if machine.groups.is_none() => Err(Failure::Usage(format!(
+            "--placement {}: has no effect on a machine without `[groups]`; --machine names one that has groups",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Notes where each run's nodes were, from a file with the columns run, node and group.
 fn place(rows: &mut [Row], path: &Path) -> Result<(), Failure> {
     let text = files::text(path)?;

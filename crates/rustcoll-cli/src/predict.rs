@@ -105,6 +105,8 @@ fn candidates(options: &PredictOptions) -> Result<Vec<Candidate>, Failure> {
         true => (2..=options.ranks.max(2)).collect(),
         false => options.radix.iter().map(|&radix| (radix as usize).min(options.ranks.max(2))).collect(),
     };
+    let algorithms = one_group_algorithms(options.collective, &options.algorithms)?;
+    check_parameters(options, &algorithms)?;
     let of = |algorithm: &'static Algorithm| {
         let mut all = vec![Parameters::default()];
         for (parameter, values) in [(Parameter::Radix, &radices), (Parameter::Segment, &options.segment)] {
@@ -117,8 +119,22 @@ fn candidates(options: &PredictOptions) -> Result<Vec<Candidate>, Failure> {
         let collective = options.collective;
         all.into_iter().map(move |parameters| Candidate { collective, algorithm, parameters })
     };
-    let algorithms = one_group_algorithms(options.collective, &options.algorithms)?;
     Ok(algorithms.into_iter().flat_map(of).collect())
+}
+
+/// Fails if a parameter is given that none of the algorithms takes.
+fn check_parameters(options: &PredictOptions, algorithms: &[&Algorithm]) -> Result<(), Failure> {
+    for (option, is_given, parameter) in [
+        ("--radix", !options.radix.is_empty(), Parameter::Radix),
+        ("--sweep-radix", options.sweep_radix, Parameter::Radix),
+        ("--segment", !options.segment.is_empty(), Parameter::Segment),
+    ] {
+        if is_given && !algorithms.iter().any(|algorithm| algorithm.parameters.contains(&parameter)) {
+            let names: Vec<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
+            return Err(Failure::Usage(format!("{option}: has no effect on {}", names.join(", "))));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the choice of the rules; none if the user names no rules.

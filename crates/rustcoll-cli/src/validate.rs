@@ -30,6 +30,7 @@ pub struct Compared {
 pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     options.plot.as_deref().map_or(Ok(()), plot::check_name)?;
     let machine = options.machine.read()?;
+    measured::check_placement(options.placement.as_deref(), &machine)?;
     let mut rows = measured::read(&options.measured, options.placement.as_deref())?;
     if let Some(ranks) = &options.ranks {
         rows.retain(|row| ranks.contains(&row.ranks));

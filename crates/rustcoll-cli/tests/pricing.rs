@@ -541,3 +541,20 @@ fn an_atlas_is_empty_where_nothing_has_a_price() {
     };
     assert_eq!(cells("4..8"), cells("4..4"));
 }
+
+#[test]
+fn options_without_effect_are_refused() {
+    let on = "predict bcast --ranks 8 --bytes 8 --machine emulated --algorithms linear,binomial";
+    for (option, refused) in [("--radix 4", "--radix"), ("--sweep-radix", "--sweep-radix")] {
+        let message = rustcoll(&format!("{on} {option}")).refused(2);
+        assert!(message.contains(&format!("{refused}: has no effect on linear, binomial")), "{message}");
+    }
+    let message = rustcoll("predict barrier --ranks 8 --machine emulated --segment 8").refused(2);
+    assert!(message.contains("--segment: has no effect on "), "{message}");
+    let nodes = "machines/measured/leonardo-nodes.csv";
+    for command in [format!("validate {MEASURED} {EMULATED}"), format!("fit {MEASURED}")] {
+        let message = rustcoll(&format!("{command} --placement {nodes}")).refused(2);
+        let expected = format!("--placement {nodes}: has no effect on a machine without `[groups]`");
+        assert!(message.contains(&expected), "{message}");
+    }
+}
