@@ -49,10 +49,8 @@ const GROUPS: &str = "groups";
 
 const OF_MACHINE: [&str; 8] = [RANKS_PER_NODE, PLACEMENT, TCP, WITHIN, BETWEEN, SHARED, PROCESSOR, GROUPS];
 const OF_GROUPS: [&str; 1] = [NODES];
-const OF_LINK: [&str; 14] = [
+const OF_LINK: [&str; 12] = [
     BEYOND,
-    RANKS,
-    NODES,
     LATENCY,
     GROUP_LATENCY,
     BANDWIDTH,
@@ -66,7 +64,7 @@ const OF_LINK: [&str; 14] = [
     PORT,
 ];
 const OF_SHARED: [&str; 4] = [LATENCY, OVERHEAD, BANDWIDTH, SINGLE_COPY_BANDWIDTH];
-const OF_PROCESSOR: [&str; 6] = [BEYOND, RANKS, REDUCE_BANDWIDTH, COPY_BANDWIDTH, FRESH_BANDWIDTH, KEPT];
+const OF_PROCESSOR: [&str; 5] = [BEYOND, REDUCE_BANDWIDTH, COPY_BANDWIDTH, FRESH_BANDWIDTH, KEPT];
 
 /// Every key of a machine's file, by its table; those outside a table have the name "".
 pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -78,7 +76,9 @@ pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
         (PROCESSOR, &OF_PROCESSOR),
         (GROUPS, &OF_GROUPS),
     ];
-    tables.into_iter().flat_map(|(table, keys)| keys.iter().map(move |key| (table, *key)))
+    let of_entries_beyond = [(WITHIN, RANKS), (BETWEEN, NODES), (PROCESSOR, RANKS)];
+    let of_tables = tables.into_iter().flat_map(|(table, keys)| keys.iter().map(move |key| (table, *key)));
+    of_tables.chain(of_entries_beyond)
 }
 
 impl Machine {
@@ -323,13 +323,15 @@ impl<'reader> Table<'reader> {
                 format!("`{BEYOND}` is a list of tables: write `[[{}.{BEYOND}]]` above each", self.name);
             return self.fault::<()>(value.span(), message).map_or(Vec::new(), |()| Vec::new());
         };
+        // An entry has the keys of the table, but a number in place of further entries.
+        let known: Vec<&str> = known.iter().map(|&key| if key == BEYOND { of } else { key }).collect();
         let mut found: Vec<(usize, T)> = Vec::new();
         for entry in tables {
             let DeValue::Table(table) = entry.get_ref() else {
                 self.fault::<()>(entry.span(), format!("`{BEYOND}` is a list of tables"));
                 continue;
             };
-            let mut table = Table::new(BEYOND, entry.span(), table, known, self.faults);
+            let mut table = Table::new(BEYOND, entry.span(), table, &known, self.faults);
             let number = table.required(of, positive).unwrap_or(usize::MAX);
             let (least, last) = found.last().map_or((0, first), |&(number, last)| (number, last));
             if number <= least {
@@ -453,6 +455,15 @@ mod tests {
             (
                 "bandwidth = \"1GB/s\"\n[[between.beyond]]\nnodes = 4\n[[between.beyond]]\nnodes = 4",
                 "6:1: `nodes` must be more than 4, that before it",
+            ),
+            ("bandwidth = \"1GB/s\"\nnodes = 3", "4:1: unknown key `nodes`; the nearest known one is "),
+            (
+                "bandwidth = \"1GB/s\"\n[[between.beyond]]\nnodes = 4\nranks = 4",
+                "6:1: unknown key `ranks`; the nearest known one is ",
+            ),
+            (
+                "bandwidth = \"1GB/s\"\n[processor]\nranks = 4",
+                "5:1: unknown key `ranks`; the nearest known one is ",
             ),
         ] {
             let found = errors(&format!("[between]\nlatency = \"1us\"\n{lines}\n"));
