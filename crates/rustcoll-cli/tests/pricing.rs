@@ -558,3 +558,16 @@ fn options_without_effect_are_refused() {
         assert!(message.contains(&expected), "{message}");
     }
 }
+
+/// Over shared memory, segments change no schedule, but how often it runs.
+#[test]
+fn a_choice_of_rules_is_known_by_its_segments_too() {
+    let rules = folder("chosen_segments").join("rules.toml");
+    fs::write(&rules, "[[bcast]]\nalgorithm = \"shared\"\nsegment = \"16KiB\"\n").unwrap();
+    let rows = "collective,algorithm,ranks,bytes,microseconds,segment\nbcast,shared,4,1048576,100,1048576\n\
+                bcast,shared,4,1048576,300,16384\n";
+    let line = format!("validate - --machine infiniband-edr --ranks-per-node 4 --rules {}", rules.display());
+    let text = rustcoll_reading(&line, rows).right();
+    let (_, by_rules) = text.split_once("What it chooses was measured for 1 call of 1:").unwrap();
+    assert!(by_rules.contains("shared, segment 16384 for shared, segment 1048576"), "{text}");
+}

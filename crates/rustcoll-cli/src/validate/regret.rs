@@ -31,9 +31,11 @@ impl Chooser {
         let Row { candidate: Candidate { collective, .. }, ranks, bytes, .. } = measured.first()?.row;
         let call = call_on(&measured[0].row.place(machine), collective, ranks, bytes);
         let Choice::Use { algorithm, parameters } = rules.choose(&call) else { return None };
-        let wanted = Candidate { collective, algorithm, parameters }.problem(ranks, bytes);
+        let wanted = Candidate { collective, algorithm, parameters };
         let is_chosen = |candidate: &Candidate| {
-            ptr::eq(candidate.algorithm, algorithm) && candidate.problem(ranks, bytes) == wanted
+            ptr::eq(candidate.algorithm, algorithm)
+                && candidate.problem(ranks, bytes) == wanted.problem(ranks, bytes)
+                && candidate.stripe() == wanted.stripe()
         };
         measured.iter().find(|compared| is_chosen(&compared.row.candidate)).copied()
     }
