@@ -12,7 +12,8 @@ mod regret;
 use crate::command_line::RulesCommand;
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use rustcoll::selection::Rules;
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::{Measure, Rules};
 use std::io::Write;
 use std::path::Path;
 
@@ -26,6 +27,11 @@ pub fn run(command: &RulesCommand, output: &mut impl Write) -> Result<Outcome, F
         RulesCommand::Derive(options) => derive::run(options, output),
         RulesCommand::Regret(options) => regret::run(options, output),
     }
+}
+
+/// Whether rules can be derived from the prices of a collective: those that can ask for its bytes, and those of barrier.
+fn can_be_derived(collective: Collective) -> bool {
+    collective == Collective::Barrier || Measure::of(collective) != Measure::Nothing
 }
 
 /// Returns the rules in the order in which the component asks them: later files first, the default rules last.

@@ -571,3 +571,15 @@ fn a_choice_of_rules_is_known_by_its_segments_too() {
     let (_, by_rules) = text.split_once("What it chooses was measured for 1 call of 1:").unwrap();
     assert!(by_rules.contains("shared, segment 16384 for shared, segment 1048576"), "{text}");
 }
+
+#[test]
+fn the_regret_of_barriers_and_of_choices_without_a_price_is_told() {
+    let grid = "--machine hockney:1e-5,1e-9,1e-10 --ranks 2..3 --bytes 8..8";
+    let table = rustcoll(&format!("rules regret {grid}")).right();
+    assert!(table.lines().any(|line| line.starts_with("barrier ")), "{table}");
+    let file = folder("regret_elsewhere").join("rules.toml");
+    fs::write(&file, "[[bcast]]\nranks = \"3\"\nalgorithm = \"below\"\n").unwrap();
+    let table = rustcoll(&format!("rules regret {} {grid} --collective bcast", file.display())).right();
+    let expected = "mean of 1 points; 1 more are left to the component below or to mock-ups";
+    assert!(table.contains(expected), "{table}");
+}

@@ -1,5 +1,6 @@
 //! `rustcoll rules derive`
 
+use super::can_be_derived;
 use crate::atlas::priced_atlas;
 use crate::command_line::DeriveOptions;
 use crate::failure::{Failure, Outcome};
@@ -10,7 +11,7 @@ use rustcoll::algorithms::Collective;
 use rustcoll::atlas::{
     Candidate, Derived, Sweep, derive, numbers_of_bytes, sampled_numbers_of_ranks, to_native,
 };
-use rustcoll::selection::{Measure, quantity};
+use rustcoll::selection::quantity;
 use std::io::Write;
 
 /// Predictions are made for one number of bytes out of this many powers of two.
@@ -37,13 +38,10 @@ pub fn run(options: &DeriveOptions, output: &mut impl Write) -> Result<Outcome, 
 
 /// Returns the collectives that the user names, or all for which rules can ask for bytes, and barrier.
 fn collectives(options: &DeriveOptions) -> Result<Vec<Collective>, Failure> {
-    let has_rules = |collective: &Collective| {
-        *collective == Collective::Barrier || Measure::of(*collective) != Measure::Nothing
-    };
     if options.collective.is_empty() {
-        return Ok(Collective::ALL.into_iter().filter(has_rules).collect());
+        return Ok(Collective::ALL.into_iter().filter(|&collective| can_be_derived(collective)).collect());
     }
-    let checked = options.collective.iter().map(|&collective| match has_rules(&priced(collective)?) {
+    let checked = options.collective.iter().map(|&collective| match can_be_derived(priced(collective)?) {
         true => Ok(collective),
         false => {
             let message = format!("--collective {}: rules cannot ask for its bytes", collective.name());

@@ -1,6 +1,6 @@
 //! `rustcoll rules regret`
 
-use super::in_order;
+use super::{can_be_derived, in_order};
 use crate::atlas::priced_atlas;
 use crate::command_line::RegretOptions;
 use crate::failure::{Failure, Outcome};
@@ -8,9 +8,9 @@ use crate::predict::{call_on, priced};
 use crate::table;
 use crate::words::percent;
 use rustcoll::algorithms::Collective;
-use rustcoll::atlas::{Atlas, Candidate, Point, Sweep, numbers_of_bytes, sampled_numbers_of_ranks};
+use rustcoll::atlas::{Candidate, Sweep, numbers_of_bytes, sampled_numbers_of_ranks};
 use rustcoll::cost::Machine;
-use rustcoll::selection::{Choice, Measure, Rules, quantity};
+use rustcoll::selection::{Choice, Rules, quantity};
 use std::io::Write;
 
 /// Predictions are made for one number of bytes out of this many powers of two.
@@ -23,6 +23,8 @@ struct Regrets {
     known: Vec<Regret>,
     /// The number of points at which the choice is too large to simulate.
     unknown: usize,
+    /// The number of points at which the rules choose no algorithm that has a price of its own.
+    elsewhere: usize,
 }
 
 /// What the rules' choice loses at one point.
@@ -42,7 +44,8 @@ pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, 
     let mut rows = Vec::new();
     let mut is_within = true;
     for collective in collectives(options)? {
-        let Regrets { known: mut regrets, unknown } = regrets(options, &machine, &rules, collective)?;
+        let Regrets { known: mut regrets, unknown, elsewhere } =
+            regrets(options, &machine, &rules, collective)?;
         regrets.sort_by(|one, other| other.part.total_cmp(&one.part));
         let logarithms: f64 = regrets.iter().map(|regret| regret.part.ln_1p()).sum();
         let points = regrets.len();
@@ -50,10 +53,14 @@ pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, 
         let beyond = options.limit.map(|limit| regrets.iter().filter(|regret| regret.part > limit).count());
         is_within &= beyond.unwrap_or(0) == 0;
         let none = String::new;
-        let summary = match unknown {
-            0 => format!("mean of {points} points"),
-            _ => format!("mean of {points} points; {unknown} more have no price"),
-        };
+        let mut summary = format!("mean of {points} points");
+        for (more, what) in
+            [(unknown, "have no price"), (elsewhere, "are left to the component below or to mock-ups")]
+        {
+            if more > 0 {
+                summary += &format!("; {more} more {what}");
+            }
+        }
         rows.push([collective.name().into(), none(), none(), percent(mean), summary, none()]);
         rows.extend(regrets.iter().take(options.worst).map(|regret| row(collective, regret)));
     }
@@ -63,13 +70,12 @@ pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, 
 
 fn collectives(options: &RegretOptions) -> Result<Vec<Collective>, Failure> {
     if options.collective.is_empty() {
-        let has_rules = |collective: &Collective| Measure::of(*collective) != Measure::Nothing;
-        return Ok(Collective::ALL.into_iter().filter(has_rules).collect());
+        return Ok(Collective::ALL.into_iter().filter(|&collective| can_be_derived(collective)).collect());
     }
     options.collective.iter().map(|&collective| priced(collective)).collect()
 }
 
-/// Returns what the choices lose at all points. It leaves out calls for the component below and algorithms
+/// Returns what the choices lose at all points. It only counts calls for the component below and algorithms
 /// that call other collectives, because they have no price.
 fn regrets(
     options: &RegretOptions,
@@ -96,20 +102,23 @@ fn regrets(
     let mut regrets = Regrets::default();
     for point in atlas.points() {
         let chosen = choose(atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
-        let Some(number) = position(&atlas.candidates, chosen) else { continue };
+        let Some(number) = position(&atlas.candidates, chosen) else {
+            regrets.elsewhere += 1;
+            continue;
+        };
         let time = atlas.times(point)[number];
-        match time.is_finite() {
-            true => regrets.known.push(regret_at(&atlas, point, chosen, time)),
-            false => regrets.unknown += 1,
+        match atlas.winner(point).filter(|_| time.is_finite()) {
+            Some(winner) => regrets.known.push(Regret {
+                ranks: atlas.ranks[point.ranks],
+                bytes: atlas.bytes[point.bytes],
+                chosen,
+                fastest: atlas.candidates[winner],
+                part: atlas.excess(point, time).max(0.0),
+            }),
+            None => regrets.unknown += 1,
         }
     }
     Ok(regrets)
-}
-
-fn regret_at(atlas: &Atlas, point: Point, chosen: Choice, time: f64) -> Regret {
-    let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
-    let fastest = atlas.candidates[atlas.winner(point).expect("the choice has a time")];
-    Regret { ranks, bytes, chosen, fastest, part: atlas.excess(point, time).max(0.0) }
 }
 
 /// Returns the index of the candidate that is chosen.
