@@ -483,6 +483,29 @@ fn a_signal_interrupts_a_plan() {
 }
 
 #[test]
+fn an_interrupted_plan_measures_anew_what_has_other_settings() {
+    let folder = folder("performance_settings");
+    let line = plan(&folder, "{ each = 9.0 }", "");
+    let lines = [
+        JOB.to_owned(),
+        measurement("bcast", 8, "rustcoll", "1000"),
+        measurement("bcast", 8, "tuned", "2000"),
+    ];
+    for (more, expected, is_told) in [("", " bcast:64\n", false), ("hot = true\n", " bcast:8,64\n", true)] {
+        plan(&folder, "{ each = 9.0 }", "");
+        launcher(&folder, &lines, "sleep 0.5; kill -INT $PPID; exec sleep 60");
+        assert_eq!(rustcoll(&line).code, Some(128 + 2));
+        plan(&folder, "{ each = 9.0 }", more);
+        let run = rustcoll(&line);
+        assert_eq!(run.code, Some(0), "{}", run.errors);
+        let asked = fs::read_to_string(folder.join("asked")).unwrap();
+        assert!(asked.ends_with(expected), "{asked}");
+        let told = "one: its settings changed since the interruption, and so it is measured anew";
+        assert_eq!(run.errors.contains(told), is_told, "{}", run.errors);
+    }
+}
+
+#[test]
 fn experiments_that_are_not_asked_for_keep_their_results() {
     let folder = folder("performance_only");
     let two = "[[experiment]]\nname = 'two'\ntitle = 'Two'\nranks = [4]\ncollectives = ['bcast']\n";
@@ -544,4 +567,34 @@ fn a_lab_that_cannot_be_started_is_told_of() {
     // Without root, the command does not even try.
     assert!(run.errors.starts_with("rustcoll: one is not measured: "), "{}", run.errors);
     assert!(run.output.contains("| not measured |"), "{}", run.output);
+    assert_eq!((run.code, run.output.lines().last()), (Some(1), Some(&*not_measured("one"))));
+}
+
+/// Returns the last line of a run that could not measure this.
+fn not_measured(what: &str) -> String {
+    format!("Not measured, so it is not known whether limits hold: {what}")
+}
+
+#[test]
+fn limits_without_a_measurement_do_not_hold() {
+    let folder = folder("performance_no_rival");
+    let line = plan_with_other_mpis(&folder);
+    let path = folder.join("plan.toml");
+    let text = fs::read_to_string(&path).unwrap().replace("'mpich', 'absent'", "'absent'");
+    fs::write(&path, text).unwrap();
+    let run = rustcoll(&line);
+    assert_eq!(
+        (run.code, run.output.lines().last()),
+        (Some(1), Some(&*not_measured("others"))),
+        "{}",
+        run.errors
+    );
+}
+
+#[test]
+fn limits_on_cells_that_are_not_there_do_not_hold() {
+    let folder = folder("performance_no_cell");
+    let run = rustcoll(&plan(&folder, "{ each = 9.0 }, { where = { bytes = '1K..' }, each = 9.0 }", ""));
+    let expected = not_measured("one (1K.. bytes)");
+    assert_eq!((run.code, run.output.lines().last()), (Some(1), Some(&*expected)), "{}", run.errors);
 }

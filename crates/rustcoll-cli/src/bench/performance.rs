@@ -18,6 +18,7 @@ use crate::interruption;
 use crate::progress::Progress;
 use crate::words::counted;
 use measurements::{Contestant, Heat, Measurement, OutputLine};
+use rustcoll::hash::hash;
 use rustcoll::selection::nearest;
 use rustix::process::geteuid;
 use std::collections::BTreeSet;
@@ -45,8 +46,19 @@ pub fn run(options: &PerformanceOptions, output: &mut impl Write) -> Result<Outc
             Campaign::new(&plan, options, &folder)?.run()?
         }
     };
-    let all_hold = report::write(&plan, &store, &options.report, output)?;
+    let is_asked = |name: &str| match options.from {
+        Some(_) => store.experiments.contains_key(name),
+        None => options.is_asked(name),
+    };
+    let all_hold = report::write(&plan, &store, &is_asked, &options.report, output)?;
     Ok(if is_complete && all_hold { Outcome::Right } else { Outcome::Wrong })
+}
+
+impl PerformanceOptions {
+    /// Whether the user asks to measure an experiment.
+    fn is_asked(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|asked| asked == name)
+    }
 }
 
 fn check_names(only: &[String], plan: &Plan) -> Result<(), Failure> {
@@ -136,14 +148,9 @@ impl<'plan> Campaign<'plan> {
         Ok(Campaign { plan, options, unfinished, finished, store, is_complete: true, left: 0.0 })
     }
 
-    /// Whether the user asked for an experiment.
-    fn is_asked(&self, name: &str) -> bool {
-        self.options.only.is_empty() || self.options.only.iter().any(|asked| asked == name)
-    }
-
     /// Measures. Returns what was measured, and whether that is all.
     fn run(mut self) -> Result<(Store, bool), Failure> {
-        let is_asked = |experiment: &&Experiment| self.is_asked(&experiment.name);
+        let is_asked = |experiment: &&Experiment| self.options.is_asked(&experiment.name);
         let experiments: Vec<&Experiment> = self.plan.experiments.iter().filter(is_asked).collect();
         let seconds = experiments.iter().map(|experiment| duration::of_experiment(self.plan, experiment));
         self.left = seconds.sum::<Result<f64, String>>().map_err(Failure::Input)?;
@@ -170,7 +177,7 @@ impl<'plan> Campaign<'plan> {
     fn finish(mut self) -> Result<(Store, bool), Failure> {
         let mut all = if self.finished.exists() { read(&self.finished)? } else { Store::default() };
         let mut asked = self.store.clone();
-        asked.experiments.retain(|name, _| self.is_asked(name));
+        asked.experiments.retain(|name, _| self.options.is_asked(name));
         self.store.experiments.retain(|name, _| !asked.experiments.contains_key(name));
         let measured = asked.into_quartiles();
         all.machine = measured.machine.or(all.machine);
@@ -194,6 +201,7 @@ impl<'plan> Campaign<'plan> {
     fn measure(&mut self, experiment: &Experiment, lab: &mut Lab) -> Result<(), Failure> {
         let expected = duration::of_experiment(self.plan, experiment).map_err(Failure::Input)?;
         let left_after = self.left - expected;
+        self.note_settings(experiment)?;
         let jobs = self.jobs(experiment, 0..experiment.launches)?;
         self.carry_out(experiment, jobs, lab)?;
         if experiment.twice {
@@ -201,6 +209,36 @@ impl<'plan> Campaign<'plan> {
         }
         self.left = left_after;
         Ok(())
+    }
+
+    /// Notes the settings of an experiment. What an interrupted run measured with others cannot be compared with the rest.
+    fn note_settings(&mut self, experiment: &Experiment) -> Result<(), Failure> {
+        let (name, settings) = (&experiment.name, self.settings(experiment)?);
+        if self.store.settings.get(name) == Some(&settings) {
+            return Ok(());
+        }
+        if self.store.set_settings(name, &settings) {
+            eprintln!(
+                "rustcoll: {name}: its settings changed since the interruption, and so it is measured anew"
+            );
+        }
+        self.unfinished.append(&store::settings_line(name, &settings))
+    }
+
+    /// Returns a digest of what shapes the times of an experiment besides its cells and contestants.
+    fn settings(&self, experiment: &Experiment) -> Result<String, Failure> {
+        let contestants = self.plan.contestants(experiment).map_err(Failure::Input)?;
+        let is_there = |name: &str| contestants.iter().any(|contestant| contestant.component == name);
+        let Experiment { network, ranks_per_host, mca, rules, .. } = experiment;
+        let settings = (
+            self.plan.launcher(experiment),
+            self.plan.other_mpis.iter().filter(|(name, _)| is_there(name)).collect::<Vec<_>>(),
+            (network, ranks_per_host),
+            mca,
+            rules.iter().map(|path| fs::read(path).ok()).collect::<Vec<_>>(),
+            self.repetitions(experiment),
+        );
+        Ok(format!("{:016x}", hash(format!("{settings:?}").as_bytes())))
     }
 
     /// Measures the cells that are beyond a limit in one more job.

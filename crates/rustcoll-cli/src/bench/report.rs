@@ -63,8 +63,27 @@ struct Outcome<'plan> {
     verdicts: Vec<(&'plan Limit, Verdict)>,
 }
 
-/// Writes the report. Returns whether all means are within their limits, and cells beyond a limit have a reason.
-pub fn write(plan: &Plan, store: &Store, path: &Path, output: &mut impl Write) -> Result<bool, Failure> {
+impl Outcome<'_> {
+    /// Returns what was not measured at all, in words: the experiment, or cells of its limits.
+    fn unmeasured(&self) -> Vec<String> {
+        let name = &self.experiment.name;
+        if self.ratios.is_empty() {
+            return vec![name.clone()];
+        }
+        let empty = self.verdicts.iter().filter(|(_, verdict)| verdict.cells == 0);
+        empty.map(|(limit, _)| format!("{name} ({})", limit.cells.described())).collect()
+    }
+}
+
+/// Writes the report. Returns whether all that is asked for was measured, all means are within their limits, and cells beyond a
+/// limit have a reason.
+pub fn write(
+    plan: &Plan,
+    store: &Store,
+    is_asked: &dyn Fn(&str) -> bool,
+    path: &Path,
+    output: &mut impl Write,
+) -> Result<bool, Failure> {
     let outcomes = outcomes(plan, store)?;
     let overview = overview(&outcomes);
     let machine = store.machine.as_deref().unwrap_or("not known");
@@ -78,7 +97,17 @@ pub fn write(plan: &Plan, store: &Store, path: &Path, output: &mut impl Write) -
         writeln!(output, "{}", table(outcome))?;
     }
     writeln!(output, "{}", format!("{overview}{}", summary(&outcomes)).trim())?;
-    Ok(outcomes.iter().flat_map(|outcome| &outcome.verdicts).all(|(_, verdict)| is_explained(verdict)))
+    let asked = outcomes.iter().filter(|outcome| is_asked(&outcome.experiment.name));
+    let unmeasured: Vec<String> = asked.flat_map(Outcome::unmeasured).collect();
+    if !unmeasured.is_empty() {
+        writeln!(
+            output,
+            "\nNot measured, so it is not known whether limits hold: {}",
+            unmeasured.join("; ")
+        )?;
+    }
+    let mut verdicts = outcomes.iter().flat_map(|outcome| &outcome.verdicts);
+    Ok(unmeasured.is_empty() && verdicts.all(|(_, verdict)| is_explained(verdict)))
 }
 
 /// Returns the first table, from all experiments that have a place in it.

@@ -19,6 +19,9 @@ const BENCH: &str = "bench";
 /// The start of a comment that describes the machine.
 const MACHINE: &str = "# machine: ";
 
+/// The start of a comment with an experiment's name and the digest of its settings.
+const SETTINGS: &str = "# settings of ";
+
 /// The comment in files of quartiles.
 const QUARTILES: &str = "# nanoseconds: first quartile, median, third quartile";
 
@@ -28,6 +31,8 @@ pub struct Store {
     /// The machine that measured.
     pub machine: Option<String>,
     pub experiments: BTreeMap<String, Cells>,
+    /// Digests of the settings with which experiments were measured, as far as they are known.
+    pub settings: BTreeMap<String, String>,
 }
 
 /// Writes all times into the files that are named. If there are no times, leaves the files as they are.
@@ -72,13 +77,26 @@ pub fn machine_line(machine: &str) -> String {
     format!("{MACHINE}{machine}\n")
 }
 
+/// Returns the line that tells an experiment's settings. It makes earlier rows with other settings void.
+pub fn settings_line(experiment: &str, digest: &str) -> String {
+    format!("{SETTINGS}{experiment}: {digest}\n")
+}
+
 impl Store {
+    /// Notes the settings of an experiment. Returns whether measurements with other settings were dropped.
+    pub fn set_settings(&mut self, experiment: &str, digest: &str) -> bool {
+        let before = self.settings.insert(experiment.to_owned(), digest.to_owned());
+        before.is_some_and(|before| before != digest) && self.experiments.remove(experiment).is_some()
+    }
+
     /// Reads a file's text. Fails with the number of a line and what is wrong in it.
     pub fn read(text: &str) -> Result<Store, (usize, String)> {
         let mut store = Store::default();
         for (number, line) in text.lines().enumerate() {
             if let Some(machine) = line.strip_prefix(MACHINE) {
                 store.machine = Some(machine.to_owned());
+            } else if let Some((experiment, digest)) = parse_settings(line) {
+                store.set_settings(experiment, digest);
             } else if line != HEAD && line != QUARTILES {
                 let (experiment, measurement) = parse(line).map_err(|reason| (number + 1, reason))?;
                 store.experiments.entry(experiment).or_default().add(measurement);
@@ -106,11 +124,19 @@ impl Store {
     pub fn to_text(&self) -> String {
         let mut text = head(self.machine.as_deref().unwrap_or("not known"));
         for (experiment, cells) in &self.experiments {
+            text += &self
+                .settings
+                .get(experiment)
+                .map_or(String::new(), |digest| settings_line(experiment, digest));
             let all = cells.0.iter().flat_map(|cell| &cell.measurements);
             all.for_each(|measurement| text += &row(experiment, measurement));
         }
         text
     }
+}
+
+fn parse_settings(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix(SETTINGS)?.split_once(": ")
 }
 
 fn parse(line: &str) -> Result<(String, Measurement), String> {
@@ -182,6 +208,15 @@ mod tests {
         let quartiles = Store::read(&text).unwrap();
         assert_eq!(quartiles.quartiles_to_text(), text);
         assert_eq!(ratio(&quartiles), ratio(&all));
+    }
+
+    #[test]
+    fn rows_with_other_settings_are_void() {
+        let line = |digest: &str| settings_line("a", digest);
+        let text = format!("{}{}{ROWS}", head("two processors"), line("1"));
+        assert_eq!(Store::read(&text).unwrap().to_text(), text);
+        assert_eq!(Store::read(&format!("{text}{}", line("1"))).unwrap().to_text(), text);
+        assert!(Store::read(&format!("{text}{}", line("2"))).unwrap().experiments.is_empty());
     }
 
     #[test]
