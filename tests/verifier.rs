@@ -588,8 +588,10 @@ fn posts_are_waited_for_once() {
 
 #[test]
 fn peers_are_other_ranks() {
-    assert_eq!(fault_alone(vec![send(0, 0, Send.block(0)), wait(&[0])]), Fault::Peer(0));
-    assert_eq!(fault_alone(vec![receive(0, 1, Recv.block(0)), wait(&[0])]), Fault::Peer(1));
+    assert_eq!(fault_alone(vec![send(0, 0, Send.block(0)), wait(&[0])]), Fault::Peer(0, 1));
+    assert_eq!(fault_alone(vec![receive(0, 1, Recv.block(0)), wait(&[0])]), Fault::Peer(1, 1));
+    assert_eq!(Fault::Peer(0, 1).to_string(), "rank 0 cannot be its own peer");
+    assert_eq!(Fault::Peer(4, 4).to_string(), "there is no rank 4 among 4 ranks");
 }
 
 #[test]
@@ -609,7 +611,12 @@ fn the_send_buffer_is_only_read_if_there_is_one() {
 #[test]
 fn buffers_end() {
     let steps = vec![Step::Copy { source: Send.blocks(1..3), target: Recv.blocks(0..2) }];
-    assert_eq!(fault_alone(steps), Fault::OutOfRange(Send.blocks(1..3)));
+    let fault = fault_alone(steps);
+    assert_eq!(fault, Fault::OutOfRange(Send.blocks(1..3), 0..2));
+    assert_eq!(fault.to_string(), "send[1..3] is out of range: here send has blocks 0 to 1");
+    let told = |existing| Fault::OutOfRange(Recv.block(5), existing).to_string();
+    assert_eq!(told(2..3), "recv[5] is out of range: here recv has block 2 alone");
+    assert_eq!(told(0..0), "recv[5] is out of range: here recv has no blocks");
 }
 
 #[test]
@@ -920,7 +927,7 @@ fn the_root_s_group_has_no_buffers_but_the_root() {
     let root_in_larger = Problem { root: 2, ..Problem::between(1, 2) };
     let fault =
         verify_schedules(Collective::Bcast, &root_in_larger, true, &schedules(true)).unwrap_err().fault;
-    assert_eq!(fault, Fault::OutOfRange(Recv.block(0)));
+    assert_eq!(fault, Fault::OutOfRange(Recv.block(0), 0..0));
 }
 
 #[test]
@@ -1224,8 +1231,8 @@ fn fault_with_slot(rank: usize, steps: Vec<Step>) -> Fault {
 #[test]
 fn slots_and_flags_are_those_that_there_are() {
     let awaiting = |rank, slot, times| fault_with_slot(1, vec![Step::Await { rank, slot, times }]);
-    assert_eq!(awaiting(1, 0, 1), Fault::Peer(1));
-    assert_eq!(awaiting(2, 0, 1), Fault::Peer(2));
+    assert_eq!(awaiting(1, 0, 1), Fault::Peer(1, 2));
+    assert_eq!(awaiting(2, 0, 1), Fault::Peer(2, 2));
     assert_eq!(awaiting(0, 1, 1), Fault::NoSlot(1, 1));
     assert_eq!(awaiting(0, 0, 0), Fault::Times(0));
     assert_eq!(awaiting(0, 0, MOST_TIMES + 1), Fault::Times(MOST_TIMES + 1));
@@ -1233,8 +1240,8 @@ fn slots_and_flags_are_those_that_there_are() {
     let often = vec![Step::Notify { slot: 0 }; MOST_TIMES as usize + 1];
     assert_eq!(fault_with_slot(0, often), Fault::Times(MOST_TIMES + 1));
     let reading = |source: Run| fault_with_slot(1, vec![Step::Copy { source, target: Recv.block(0) }]);
-    assert_eq!(reading(Shared(0).block(1)), Fault::OutOfRange(Shared(0).block(1)));
-    assert_eq!(reading(Shared(2).block(0)), Fault::Peer(2));
+    assert_eq!(reading(Shared(0).block(1)), Fault::OutOfRange(Shared(0).block(1), 0..1));
+    assert_eq!(reading(Shared(2).block(0)), Fault::Peer(2, 2));
 }
 
 #[test]

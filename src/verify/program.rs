@@ -137,7 +137,7 @@ impl Rules<'_> {
     fn check_peer(&self, rank: usize, peer: u32) -> Result<(), Fault> {
         match (peer as usize) < self.problem.size && peer as usize != rank {
             true => Ok(()),
-            false => Err(Fault::Peer(peer)),
+            false => Err(Fault::Peer(peer, self.problem.size)),
         }
     }
 
@@ -157,13 +157,16 @@ impl Rules<'_> {
             Buffer::Scratch => return self.check_inseparable(rank, run),
             Buffer::Shared(owner) => {
                 self.check_owner(rank, owner)?;
-                return if run.indices().end > self.slots { Err(Fault::OutOfRange(run)) } else { Ok(()) };
+                0..self.slots
             }
         };
         let named = run.indices();
         match run.buffer {
             Buffer::Send if existing.is_empty() => Err(Fault::NoSendBuffer(run)),
-            _ if named.start < existing.start || named.end > existing.end => Err(Fault::OutOfRange(run)),
+            _ if named.start < existing.start || named.end > existing.end => {
+                Err(Fault::OutOfRange(run, existing))
+            }
+            Buffer::Shared(_) => Ok(()),
             _ => self.check_inseparable(rank, run),
         }
     }
@@ -194,7 +197,7 @@ impl Rules<'_> {
     fn check_owner(&self, rank: usize, owner: u32) -> Result<(), Fault> {
         let nodes = &self.problem.nodes;
         match owner as usize {
-            owner if owner >= self.problem.size => Err(Fault::Peer(owner as u32)),
+            owner if owner >= self.problem.size => Err(Fault::Peer(owner as u32, self.problem.size)),
             owner if nodes.of(owner) != nodes.of(rank) => Err(Fault::OtherNode(owner)),
             _ => Ok(()),
         }

@@ -2,6 +2,7 @@
 
 use crate::schedule::{MOST_TIMES, Message, Post, Run, SlotKind, Step};
 use std::fmt;
+use std::ops::Range;
 
 /// A proof that a set of schedules is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +53,8 @@ pub enum Fault {
     UnorderedWrite(Run, usize, usize),
     /// The number of a post: found, expected.
     PostNumber(Post, Post),
-    /// There is no such peer.
-    Peer(u32),
+    /// This rank cannot be a peer; there are so many ranks.
+    Peer(u32, usize),
     /// A wait for a post that is not yet posted.
     NotPosted(Post),
     /// A second wait for the same post.
@@ -64,8 +65,8 @@ pub enum Fault {
     NoSendBuffer(Run),
     /// The send buffer must not be written.
     SendBufferWritten(Run),
-    /// These blocks do not exist.
-    OutOfRange(Run),
+    /// These blocks do not exist; those of the range do.
+    OutOfRange(Run, Range<usize>),
     /// A rank knows the length of these blocks only together with others.
     Parted(Run),
     /// These runs must not overlap.
@@ -186,13 +187,19 @@ impl fmt::Display for Fault {
             Fault::PostNumber(found, expected) => {
                 write!(formatter, "post {found} should have the number {expected}")
             }
-            Fault::Peer(peer) => write!(formatter, "rank {peer} cannot be a peer"),
+            Fault::Peer(peer, size) if (*peer as usize) < *size => {
+                write!(formatter, "rank {peer} cannot be its own peer")
+            }
+            Fault::Peer(peer, size) => write!(formatter, "there is no rank {peer} among {size} ranks"),
             Fault::NotPosted(post) => write!(formatter, "wait for post {post}, which is not posted"),
             Fault::WaitedTwice(post) => write!(formatter, "second wait for post {post}"),
             Fault::NeverWaited(post) => write!(formatter, "post {post} is never waited for"),
             Fault::NoSendBuffer(run) => write!(formatter, "{run}: there is no send buffer"),
             Fault::SendBufferWritten(run) => write!(formatter, "{run} must not be written"),
-            Fault::OutOfRange(run) => write!(formatter, "{run} is out of range"),
+            Fault::OutOfRange(run, existing) => {
+                write!(formatter, "{run} is out of range: here {} has ", run.buffer)?;
+                write_blocks(formatter, existing)
+            }
             Fault::Parted(run) => {
                 write!(formatter, "{run} is part of blocks whose lengths are not known one by one")
             }
@@ -246,6 +253,14 @@ impl Fault {
             Fault::Deadlock(waiting) => waiting.iter().skip(1).map(|&(rank, step, _)| (rank, step)).collect(),
             _ => Vec::new(),
         }
+    }
+}
+
+fn write_blocks(formatter: &mut fmt::Formatter, blocks: &Range<usize>) -> fmt::Result {
+    match blocks.len() {
+        0 => write!(formatter, "no blocks"),
+        1 => write!(formatter, "block {} alone", blocks.start),
+        _ => write!(formatter, "blocks {} to {}", blocks.start, blocks.end - 1),
     }
 }
 

@@ -55,7 +55,7 @@ impl Expression {
             Expression::Binary(operator, operands) => {
                 let [left, right] = [operands[0].value(of)?, operands[1].value(of)?];
                 apply(operator, left, right).ok_or_else(|| match right {
-                    0 => format!("{left} {operator} 0"),
+                    0 => format!("division by 0: {left} {operator} 0"),
                     _ => format!("{left} {operator} {right} is too large"),
                 })
             }

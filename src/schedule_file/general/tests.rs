@@ -158,7 +158,7 @@ fn faults_have_their_place() {
             "to recv[rank..size + 1]",
             "line 7, column 1: 1 blocks and 3 blocks, for rank 0 of 2",
         ),
-        ("% size", "% 0", "line 6, column 1: 1 % 0, for rank 0 of 2"),
+        ("% size", "% 0", "line 6, column 1: division by 0: 1 % 0, for rank 0 of 2"),
         ("(rank + 1)", "(rank + 1", "line 6, column 28: expected \")\", found the end of the line"),
         ("send to next", "send to next - 9", "line 10, column 1: the rank is -8, not a number"),
         (
