@@ -619,6 +619,27 @@ fn buffers_end() {
     assert_eq!(told(0..0), "recv[5] is out of range: here recv has no blocks");
 }
 
+/// To MPI the first rank's receive buffer is not significant, and a call in place does not change it.
+#[test]
+fn an_exscan_leaves_the_receive_buffer_of_the_first_rank_alone() {
+    let schedules = programs(2, 1, |rank, program| match rank {
+        0 => {
+            program.send(1, Send.block(0));
+            program.copy(Send.block(0), Recv.block(0));
+        }
+        _ => drop(program.receive(0, Recv.block(0))),
+    });
+    assert_eq!(fault(Collective::Exscan, &schedules), Fault::OutOfRange(Recv.block(0), 0..0));
+
+    let schedules = programs(2, 1, |rank, program| {
+        program.exchange((1 - rank, Recv.block(0)), (1 - rank, Scratch.block(0)));
+        program.copy(Scratch.block(0), Recv.block(0));
+    });
+    let in_place = Problem { in_place: true, ..Problem::new(2) };
+    let violation = verify_schedules(Collective::Exscan, &in_place, true, &schedules).unwrap_err();
+    assert!(matches!(violation, Violation { rank: 0, fault: Fault::Result(..), .. }), "{violation}");
+}
+
 #[test]
 fn runs_do_not_overlap() {
     let copy = Step::Copy { source: Scratch.blocks(0..3), target: Scratch.blocks(2..5) };

@@ -173,6 +173,8 @@ impl Collective {
         let is_root = rank == problem.root;
         match self {
             Barrier => 0..0,
+            // To MPI it is not significant: it may not even exist.
+            Exscan if rank == 0 && !problem.in_place => 0..0,
             Gather | Gatherv if is_root => problem.partners(rank),
             Bcast | Reduce if is_root => 0..blocks,
             Gather | Gatherv | Reduce => 0..0,

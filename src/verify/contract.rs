@@ -48,8 +48,9 @@ fn promise(
         Collective::NeighborAlltoall | Collective::NeighborAlltoallv | Collective::NeighborAlltoallw => Some(
             origin.map_or(Promise::Nothing, |edge| Promise::Input { rank: edge.peer, block: edge.block }),
         ),
-        // MPI leaves the first rank's result undefined.
-        Collective::Exscan => (rank > 0).then_some(Promise::Reduction { ranks: 0..rank }),
+        // A call in place leaves the first rank's buffer as it is.
+        Collective::Exscan if rank == 0 => Some(Promise::Input { rank, block }),
+        Collective::Exscan => Some(Promise::Reduction { ranks: 0..rank }),
         Collective::Barrier => None,
     }
 }

@@ -42,13 +42,12 @@ pub fn uses(arguments: &Arguments, reader: Reader) -> [Option<Use>; 2] {
         return [None, Some(Use { reads: input, writes: result })];
     }
     let is_source = collective == Collective::Bcast && arguments.root == reader.rank;
+    // MPI leaves the receive buffer of the first rank alone; unless the call is in place, it may not even exist.
+    let is_left_alone = collective == Collective::Exscan && reader.rank == 0;
     // In all other cases a call writes the whole receive buffer.
-    let may_leave_some = arguments.in_place
-        || reader.has_two_groups
-        || collective == Collective::Exscan
-        || collective.cut() == Cut::Edges;
+    let may_leave_some = arguments.in_place || reader.has_two_groups || collective.cut() == Cut::Edges;
     let reads = if is_source || may_leave_some { result.clone() } else { Vec::new() };
-    let writes = if is_source { Vec::new() } else { result };
+    let writes = if is_source || is_left_alone { Vec::new() } else { result };
     [Some(Use { reads: input, writes: Vec::new() }), Some(Use { reads, writes })]
 }
 
@@ -64,5 +63,30 @@ fn equal_blocks(
         Scatter => (sent, 1),
         ReduceScatterBlock => (size, 1),
         _ => (1, 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mpi::calls::arguments::Side;
+    use crate::mpi::messages::transport::bytes;
+    use std::ptr;
+
+    #[test]
+    fn an_exscan_uses_the_receive_buffer_of_the_first_rank_in_place_only() {
+        let used = |rank, in_place| {
+            let vector = || Side::elements(ptr::dangling_mut(), 8, bytes());
+            let send = if in_place { Side::none() } else { vector() };
+            let mut arguments = Arguments::allgather(ptr::dangling_mut(), 8);
+            (arguments.collective, arguments.in_place, arguments.send) = (Collective::Exscan, in_place, send);
+            let reader = Reader { rank, size: 2, has_two_groups: false, blocks: (2, 2) };
+            uses(&arguments, reader)
+                .map(|found| found.map(|Use { reads, writes }| (reads.len(), writes.len())))
+        };
+        assert_eq!(used(0, false), [Some((1, 0)), Some((0, 0))]);
+        assert_eq!(used(0, true), [Some((0, 0)), Some((1, 0))]);
+        assert_eq!(used(1, false), [Some((1, 0)), Some((0, 1))]);
+        assert_eq!(used(1, true), [Some((0, 0)), Some((1, 1))]);
     }
 }
