@@ -619,6 +619,14 @@ fn buffers_end() {
     assert_eq!(told(0..0), "recv[5] is out of range: here recv has no blocks");
 }
 
+#[test]
+fn a_barrier_reads_one_block() {
+    let schedules = programs(2, 2, |rank, program| {
+        program.exchange((1 - rank, Send.block(rank)), (1 - rank, Scratch.block(0)));
+    });
+    assert_eq!(fault(Collective::Barrier, &schedules), Fault::OutOfRange(Send.block(1), 0..1));
+}
+
 /// To MPI the first rank's receive buffer is not significant, and a call in place does not change it.
 #[test]
 fn an_exscan_leaves_the_receive_buffer_of_the_first_rank_alone() {

@@ -164,6 +164,8 @@ impl Collective {
             _ if in_place || !self.is_member(problem, rank) => 0..0,
             Allgather | Allgatherv | Gather | Gatherv => rank..rank + 1,
             Alltoall | Alltoallv | Alltoallw | ReduceScatter | ReduceScatterBlock => problem.partners(rank),
+            // A barrier has no data: there is one byte to send, whatever the number of blocks.
+            Barrier => 0..blocks.min(1),
             _ => 0..blocks,
         }
     }
