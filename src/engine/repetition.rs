@@ -79,10 +79,11 @@ impl Loop {
         time.plan = planner.plan;
     }
 
-    /// Returns the elements of the longest region that may be reduced into its left operand.
+    /// Returns the elements of the longest region that may be reduced into its left operand, in any iteration.
     pub fn spare_elements(&self) -> usize {
         let reduced = |step: &Step| match *step {
-            Step::Reduce { left, target, .. } if left == target => {
+            // Different blocks may move to the same place.
+            Step::Reduce { left, target, .. } if left.buffer == target.buffer => {
                 let longest = self.binding.view(target.buffer).layout.longest(self.program.blocks);
                 longest * target.count as usize
             }
@@ -244,6 +245,19 @@ mod tests {
                     |plan: &Plan| (plan.scratch_elements, plan.spare_elements, plan.staging_bytes);
                 assert_eq!(temporary(&later), temporary(&at_once), "{name} on {size}");
             }
+        }
+    }
+
+    /// In the third iteration the target is the left operand.
+    #[test]
+    fn a_loop_has_memory_for_all_its_reductions() {
+        let text = "rank 0 of 1, 4 blocks\nrepeat 3 times\n\
+                    reduce recv[2] = recv[0] + scratch[0]; each time blocks +0 +1 +0\nend\n";
+        let schedule: Schedule = text.parse().unwrap();
+        let counts = Counts::One { count: 20, bytes: 4 };
+        let binding = bind(Collective::Allreduce, 0, 4, &counts, &counts);
+        for most_unrolled in [usize::MAX, 0] {
+            assert_eq!(Plan::with_loops(&schedule, &binding, most_unrolled).spare_elements, 5);
         }
     }
 
