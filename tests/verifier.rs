@@ -1360,3 +1360,12 @@ fn every_time_of_a_loop_is_verified() {
     let fault = verify_schedules(Collective::Allgather, &problem, false, &schedules).unwrap_err().fault;
     assert!(matches!(fault, Fault::Undefined(run) if run.buffer == Recv), "{fault:?}");
 }
+
+#[test]
+fn the_first_time_of_a_loop_is_verified_as_it_is_written() {
+    let text = "rank 0 of 2, 1 blocks\nrepeat 2 times\n0: send to 3 from recv[0]\nwait 0\nend\n";
+    let mut schedules = broadcast();
+    schedules.iter_mut().for_each(|schedule| schedule.blocks = 1);
+    schedules[0] = text.parse().unwrap();
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::Peer(3, 2));
+}

@@ -200,11 +200,11 @@ pub(super) fn posts(steps: &[Step]) -> Post {
 impl Move {
     /// Returns what moves one step to another; `None` if they have different numbers of runs.
     fn between(first: &Step, second: &Step, moduli: Moduli) -> Option<Move> {
-        let further = |first: u32, second: u32, modulus: u32| (second + modulus - first) % modulus.max(1);
-        let blocks = moduli.blocks.max(1);
-        let within = |first: u32, second: u32| further(first % blocks, second % blocks, blocks);
+        let further =
+            |first: u32, second: u32, modulus: u32| (second % modulus + modulus - first % modulus) % modulus;
+        let within = |first: u32, second: u32| further(first, second, moduli.blocks.max(1));
         let rank = match (first.named_rank(), second.named_rank()) {
-            (Some(first), Some(second)) => further(first, second, moduli.size),
+            (Some(first), Some(second)) => further(first, second, moduli.size.max(1)),
             _ => 0,
         };
         let slot = match (first.slot(), second.slot()) {
@@ -219,6 +219,10 @@ impl Move {
 
     /// Moves a step by so many times, in which `posts` posts are made.
     fn advance(&self, step: &mut Step, times: u32, posts: Post, moduli: Moduli) {
+        // The first time, a step is executed as it stands, even if it names a rank that does not exist.
+        if times == 0 {
+            return;
+        }
         let blocks = moduli.blocks.max(1);
         let within =
             |number: u32, by: u32| number / blocks * blocks + add(number % blocks, by, times, blocks);
