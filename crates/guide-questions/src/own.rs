@@ -7,7 +7,7 @@ use rustcoll::algorithms::description::below;
 use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Problem, Root};
 use rustcoll::schedule::{Listing, Schedule};
 use rustcoll::schedule_file::{Misread, ScheduleFile, complete};
-use rustcoll::verify::{Violation, verify_schedules};
+use rustcoll::verify::{Violation, check_programs, verify_schedules};
 use serde::Deserialize;
 use ts_rs::TS;
 
@@ -149,7 +149,14 @@ impl OwnSchedule {
         {
             return Err(Failure::of("root", format!("the programs of this file are for root {root}")));
         }
-        check_room(listed.programs[&size].iter())?;
+        let programs = &listed.programs[&size];
+        check_room(programs.iter())?;
+        if problem.root != 0 && listed.root == Root::Any {
+            // Only blocks that exist can be renumbered.
+            let for_root_0 = Problem { root: 0, in_place: false, ..problem.clone() };
+            let checked = check_programs(collective, &for_root_0, programs);
+            checked.map_err(|violation| Failure::of("text", format!("for root 0: {violation}")))?;
+        }
         let schedules = (0..size).map(|rank| listed.schedule(&problem, rank).unrolled()).collect();
         let ordered = self.ordered.unwrap_or(false) || file.keeps_order();
         Ok(Asked { problem, ordered, schedules, source: Source::File(file) })

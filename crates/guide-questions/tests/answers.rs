@@ -207,6 +207,24 @@ fn a_fault_in_a_program_for_any_number_of_ranks_has_its_line_there() {
     assert_eq!(line(&text.replace("0..size - 1", "0..size - 2"), false), 4);
 }
 
+/// Such programs cannot be renumbered for another root.
+#[test]
+fn a_schedule_file_with_runs_that_do_not_exist_is_refused() {
+    let file = |blocks: usize| {
+        format!(
+            "rustcoll schedule, version 1\ncollective gather\nname mine\nroot any\n\
+             rank 0 of 2, {blocks} blocks\ncopy send[0..2] to recv[0]\nrank 1 of 2, {blocks} blocks\n"
+        )
+    };
+    for (blocks, message) in [
+        (2, "for root 0: rank 0, step 0: send[0..2] is out of range: here send has block 0 alone"),
+        (0, "for root 0: rank 0: 0 blocks instead of 2"),
+    ] {
+        let question = json!({"own": {"collective": "gather", "text": file(blocks), "root": 1}});
+        assert_eq!(error(question), (message.into(), Some("text".into())));
+    }
+}
+
 #[test]
 fn what_is_reduced_again_and_again_is_drawn_in_time() {
     let step = "copy recv[0] to scratch[0]\nreduce recv[0] = scratch[0] + recv[0]\n";
