@@ -46,7 +46,7 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
     let algorithm = Algorithm::read(text).map_err(Refusal::Misread)?;
     let order = Order::of(&algorithm).map_err(Refusal::Misread)?;
     let parts = algorithm.parts();
-    if (1..parts).any(|part| order.ways(part) != order.ways(0)) {
+    if parts > 1 && order.by_part(&algorithm).windows(2).any(|ways| ways[0] != ways[1]) {
         return Err(Refusal::Inexpressible(format!(
             "the {parts} parts of each rank's block take different ways; in a schedule file a block travels whole"
         )));

@@ -6,10 +6,10 @@
 use crate::xml::{Algorithm, Chunk, ChunkBuffer, Threadblock, XmlStep};
 use rustcoll::algorithms::Collective;
 use rustcoll::schedule_file::Misread;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The acts of all ranks, each rank's in its order.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Order {
     /// The acts of each rank, each act with the line of its step in the text.
     pub acts: Vec<Vec<(Act, usize)>>,
@@ -37,7 +37,7 @@ pub enum Act {
 }
 
 /// A message from a rank to another one.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Message {
     pub sender: usize,
     pub receiver: usize,
@@ -74,33 +74,177 @@ pub struct Held {
 }
 
 impl Order {
-    /// Runs all steps. Fails if some of them wait for each other.
+    /// Runs all steps. Fails if some of them wait for each other, or do not fit.
     pub fn of(algorithm: &Algorithm) -> Result<Order, Misread> {
         let mut job = Job::new(algorithm);
         while job.round() {
             job.number += 1;
         }
-        match job.waiting() {
-            None => Ok(Order { acts: job.acts, messages: job.messages }),
-            Some((rank, threadblock, step)) => {
-                let message = format!(
-                    "deadlock: this step of GPU {rank}, threadblock {threadblock} is never reached or never ends"
-                );
-                Err(Misread { line: step.line, column: 1, message })
+        if let Some((rank, threadblock, step)) = job.waiting() {
+            let message = format!(
+                "deadlock: this step of GPU {rank}, threadblock {threadblock} is never reached or never ends"
+            );
+            return Err(Misread { line: step.line, column: 1, message });
+        }
+        let order = Order { acts: job.acts, messages: job.messages };
+        order.acts.iter().flatten().try_for_each(|&(act, line)| {
+            let fits = order.check_lengths(act).and_then(|()| order.check_parts(algorithm, act));
+            fits.map_err(|message| Misread { line, column: 1, message })
+        })?;
+        Ok(order)
+    }
+
+    /// Fails with the reason if a message has fewer or more chunks than its receiver takes.
+    fn check_lengths(&self, act: Act) -> Result<(), String> {
+        let Act::Take(number) = act else { return Ok(()) };
+        let Message { sender, sources, targets, .. } = &self.messages[number];
+        match (sources.len(), targets.len()) {
+            (sent, received) if sent == received => Ok(()),
+            (sent, received) => {
+                Err(format!("this step receives {received} chunks, but GPU {sender} sends {sent}"))
             }
         }
     }
 
-    /// Returns the messages that carry this part of any block, sorted: round of sending, sender, receiver,
-    /// and number of chunks.
-    pub fn ways(&self, part: usize) -> Vec<(usize, usize, usize, usize)> {
-        let way = |message: &Message| {
-            let chunks = message.sources.iter().filter(|held| held.part == part).count();
-            (message.rounds[0], message.sender, message.receiver, chunks)
+    /// Fails with the reason if a part of a block meets another part, or goes to its place.
+    fn check_parts(&self, algorithm: &Algorithm, act: Act) -> Result<(), String> {
+        if algorithm.parts() == 1 {
+            return Ok(());
+        }
+        let fits = |part: usize, place: Location| match place.chunk().map(|chunk| algorithm.part(chunk)) {
+            Some(other) if other != part => Err(format!(
+                "a chunk of part {part} of a block goes where part {other} of a block belongs; in a schedule file a block travels whole"
+            )),
+            _ => Ok(()),
         };
-        let mut ways: Vec<_> = self.messages.iter().map(way).filter(|way| way.3 > 0).collect();
-        ways.sort_unstable();
-        ways
+        match act {
+            Act::Take(number) => {
+                let Message { sources, targets, .. } = &self.messages[number];
+                sources.iter().zip(targets).try_for_each(|(source, target)| fits(source.part, *target))
+            }
+            Act::Copy { source, target } => fits(source.part, target),
+            Act::Reduce { operands: [one, other], .. } if one.part != other.part => {
+                Err(format!("this combines part {} of a block with part {}", one.part, other.part))
+            }
+            Act::Reduce { operands, target } => fits(operands[0].part, target),
+            Act::Await(_) | Act::Send(_) => Ok(()),
+        }
+    }
+
+    /// Returns, for each part, what all ranks do with this part of blocks. All parts take the same way if these
+    /// are equal.
+    pub fn by_part(&self, algorithm: &Algorithm) -> Vec<Order> {
+        let parts = algorithm.parts();
+        let ranks = self.acts.len();
+        let mut ways: Vec<Way> = (0..parts).map(|_| Way::new(parts, ranks)).collect();
+        for (rank, acts) in self.acts.iter().enumerate() {
+            for &(act, _) in acts {
+                match act {
+                    Act::Await(number) | Act::Take(number) | Act::Send(number) => {
+                        let message = &self.messages[number];
+                        for (part, chunks) in message.chunks_by_part() {
+                            ways[part].pass(rank, act, (number, message), &chunks);
+                        }
+                    }
+                    Act::Copy { source, target } => ways[source.part].copy(rank, source, target),
+                    Act::Reduce { operands, target } => ways[operands[0].part].reduce(rank, operands, target),
+                }
+            }
+        }
+        ways.into_iter().map(|way| way.order).collect()
+    }
+}
+
+impl Message {
+    /// Returns the positions of the chunks of each part.
+    fn chunks_by_part(&self) -> BTreeMap<usize, Vec<usize>> {
+        let mut chunks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (position, source) in self.sources.iter().enumerate() {
+            chunks.entry(source.part).or_default().push(position);
+        }
+        chunks
+    }
+}
+
+impl Location {
+    /// Returns the number of the chunk that belongs here; `None` if any may be here.
+    fn chunk(self) -> Option<usize> {
+        match self {
+            Location::Input(number) | Location::Output(number) | Location::Both(number) => Some(number),
+            Location::Scratch(_) | Location::Arrived { .. } => None,
+        }
+    }
+}
+
+/// What all ranks do with one part of blocks. Messages and other places than those of blocks have numbers in the
+/// order in which they first occur.
+struct Way {
+    /// The number of parts of a block.
+    parts: usize,
+    order: Order,
+    messages: HashMap<usize, usize>,
+    places: HashMap<(usize, Location), usize>,
+}
+
+impl Way {
+    fn new(parts: usize, ranks: usize) -> Way {
+        let order = Order { acts: vec![Vec::new(); ranks], messages: Vec::new() };
+        Way { parts, order, messages: HashMap::new(), places: HashMap::new() }
+    }
+
+    /// Notes an act of a message that carries these chunks of the part.
+    fn pass(&mut self, rank: usize, act: Act, (number, message): (usize, &Message), chunks: &[usize]) {
+        let number = *self.messages.entry(number).or_insert_with(|| {
+            let Message { sender, receiver, rounds, .. } = *message;
+            self.order.messages.push(Message { sender, receiver, rounds, ..Message::default() });
+            self.order.messages.len() - 1
+        });
+        let renumbered = match act {
+            Act::Await(_) => {
+                let targets = chunks.iter().map(|&chunk| self.place(rank, message.targets[chunk])).collect();
+                self.order.messages[number].targets = targets;
+                Act::Await(number)
+            }
+            Act::Send(_) => {
+                let sources = chunks.iter().map(|&chunk| self.held(rank, message.sources[chunk])).collect();
+                self.order.messages[number].sources = sources;
+                Act::Send(number)
+            }
+            _ => Act::Take(number),
+        };
+        self.push(rank, renumbered);
+    }
+
+    fn copy(&mut self, rank: usize, source: Held, target: Location) {
+        let act = Act::Copy { source: self.held(rank, source), target: self.place(rank, target) };
+        self.push(rank, act);
+    }
+
+    fn reduce(&mut self, rank: usize, operands: [Held; 2], target: Location) {
+        let operands = operands.map(|operand| self.held(rank, operand));
+        let act = Act::Reduce { operands, target: self.place(rank, target) };
+        self.push(rank, act);
+    }
+
+    fn push(&mut self, rank: usize, act: Act) {
+        self.order.acts[rank].push((act, 0));
+    }
+
+    fn held(&mut self, rank: usize, held: Held) -> Held {
+        Held { place: self.place(rank, held.place), part: 0, ..held }
+    }
+
+    /// Returns the place with its block in place of the chunk.
+    fn place(&mut self, rank: usize, place: Location) -> Location {
+        match place {
+            Location::Input(number) => Location::Input(number / self.parts),
+            Location::Output(number) => Location::Output(number / self.parts),
+            Location::Both(number) => Location::Both(number / self.parts),
+            Location::Scratch(_) | Location::Arrived { .. } => {
+                let next = self.places.len();
+                Location::Scratch(*self.places.entry((rank, place)).or_insert(next))
+            }
+        }
     }
 }
 

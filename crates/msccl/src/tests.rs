@@ -104,6 +104,45 @@ fn parts_that_take_different_ways_are_refused() {
     );
 }
 
+/// In each of these texts, the second part of a block goes elsewhere than the first.
+#[test]
+fn parts_that_end_elsewhere_are_refused() {
+    let good = allgather(2);
+    let step = |kind: &str, source: usize, target: usize, count: usize| {
+        format!(
+            "type=\"{kind}\" srcbuf=\"o\" srcoff=\"{source}\" dstbuf=\"o\" dstoff=\"{target}\" cnt=\"{count}\" \
+             depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>"
+        )
+    };
+    let received = step("r", 2, 2, 2);
+    let also = |number: usize, step: String| format!("\n<step s=\"{number}\" {step}");
+    let exchanged = step("r", 3, 3, 1) + &also(1, step("r", 2, 2, 1));
+    let overwritten = received.clone() + &also(1, step("cpy", 2, 3, 1));
+    let spoilt = received.clone() + &also(1, step("cpy", 1, 3, 1));
+    let one_by_one = step("s", 2, 2, 1) + &also(1, step("s", 3, 3, 1));
+    let with = |changes: &[(&str, &str)]| {
+        changes.iter().fold(good.clone(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}\n{text}");
+            text.replacen(from, to, 1)
+        })
+    };
+    let part = "a chunk of part 0 of a block goes where part 1 of a block belongs; in a schedule file a block travels whole";
+    let ways = "the 2 parts of each rank's block take different ways";
+    assert!(refused(&with(&[(&received, &overwritten)])).contains(part));
+    assert!(refused(&with(&[(&received, &spoilt)])).contains(ways));
+    let crossed = with(&[(&received, &exchanged), (&step("s", 2, 2, 2), &one_by_one)]);
+    assert!(refused(&crossed).contains(part), "{}", refused(&crossed));
+}
+
+#[test]
+fn a_message_has_as_many_chunks_at_both_ends() {
+    let good = allgather(2);
+    let text = good.replacen("dstoff=\"2\" cnt=\"2\"", "dstoff=\"2\" cnt=\"1\"", 1);
+    assert_ne!(text, good);
+    let told = refused(&text);
+    assert!(told.contains("line 7, column 1: this step receives 1 chunks, but GPU 1 sends 2"), "{told}");
+}
+
 /// An in-place ring: each chunk is reduced along one way and comes back. Rank 1 does not keep the data that
 /// it hands on.
 fn allreduce() -> String {
