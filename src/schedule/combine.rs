@@ -129,16 +129,24 @@ impl Schedule {
     }
 
     /// Returns the program with renamed blocks, where blocks have the numbers of ranks. Block `i` becomes
-    /// block `(i + root) % blocks`, as [`Schedule::relabel`] renames ranks.
+    /// block `(i + root) % blocks`, as [`Schedule::relabel`] renames ranks. So does slot `i` if slots lie together.
     pub fn relabel_blocks(self, root: usize) -> Schedule {
         let (blocks, by) = (self.blocks, root as u32);
         let modulus = blocks as u32;
         // Stops at the end of a vector, before or after renaming.
-        self.move_blocks(blocks, &|run| {
+        let renamed = |run: Run| {
             let (copy, from) = (run.first / modulus, run.first % modulus);
             let to = (from + by) % modulus;
             Run { first: copy * modulus + to, count: run.count.min(modulus - from.max(to)), ..run }
-        })
+        };
+        match self.slot_kind {
+            SlotKind::Together => {
+                // Some slots of a vector may become any of them.
+                let slots = self.slots.next_multiple_of(blocks);
+                Schedule { slots, ..self.map_all_blocks(blocks, &renamed) }
+            }
+            SlotKind::Apart | SlotKind::Lent => self.move_blocks(blocks, &renamed),
+        }
     }
 
     /// Returns the program over buffers of `blocks` blocks, in which block `i` becomes block `name(i)`.
@@ -166,11 +174,17 @@ impl Schedule {
     }
 
     /// Returns the program over buffers of `blocks` blocks. `map` returns where the first blocks of a run go:
-    /// as many as stay together, at least one.
+    /// as many as stay together, at least one. Slots keep their numbers.
     fn move_blocks(self, blocks: usize, map: &dyn Fn(Run) -> Run) -> Schedule {
-        let map = |run: Run| if matches!(run.buffer, Buffer::Shared(_)) { run } else { map(run) };
+        self.map_all_blocks(blocks, &|run: Run| {
+            if matches!(run.buffer, Buffer::Shared(_)) { run } else { map(run) }
+        })
+    }
+
+    /// As [`Schedule::move_blocks`], for slots, too.
+    fn map_all_blocks(self, blocks: usize, map: &dyn Fn(Run) -> Run) -> Schedule {
         let straight = self.unrolled();
-        let steps = straight.steps.into_iter().flat_map(|step| map_blocks(step, &map)).collect();
+        let steps = straight.steps.into_iter().flat_map(|step| map_blocks(step, map)).collect();
         Schedule { blocks, steps, ..straight }
     }
 }
@@ -313,6 +327,18 @@ mod tests {
         assert_eq!(relabelled.steps[1].runs(), [Buffer::Send.blocks(2..4), Buffer::Scratch.blocks(6..8)]);
         assert_eq!(relabelled.steps[2].runs(), [Buffer::Send.block(0), Buffer::Scratch.block(4)]);
         assert_eq!(relabelled.steps[3], Step::Wait { posts: vec![0] });
+    }
+
+    #[test]
+    fn relabel_blocks_moves_slots_that_have_the_numbers_of_blocks() {
+        let mut program = Builder::new(0, 2, 4).joined_slots(3);
+        program.publish(Buffer::Send.blocks(0..3), 0);
+        let relabelled = program.build().relabel_blocks(2);
+        assert_eq!(relabelled.slots, 4);
+        let shared = Buffer::of_rank(0);
+        assert_eq!(relabelled.steps[0].runs(), [Buffer::Send.blocks(2..4), shared.blocks(2..4)]);
+        assert_eq!(relabelled.steps[1].runs(), [Buffer::Send.block(0), shared.block(0)]);
+        assert_eq!(relabelled.steps[2], Step::Notify { slot: 0 });
     }
 
     /// Rank 0 shows two blocks to rank 1, which waits for the flag of the second one.

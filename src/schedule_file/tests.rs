@@ -224,6 +224,33 @@ fn programs_for_any_root_are_proved_for_each() {
     assert!(disproof.violation.to_string().contains("out of order"), "{}", disproof.violation);
 }
 
+/// Slots that lie together have the numbers of blocks, so they are renumbered with them.
+#[test]
+fn slots_that_lie_together_serve_any_root() {
+    let file = |collective: &str, root: &str, leaf: fn(usize) -> String| {
+        let leaves =
+            [1, 2].map(|rank| format!("rank {rank} of 3, 3 blocks, 3 slots together\n{}", leaf(rank)));
+        format!(
+            "rustcoll schedule, version 1\ncollective {collective}\nname mine\nroot any\n\
+             rank 0 of 3, 3 blocks, 3 slots together\n{root}{}",
+            leaves.concat()
+        )
+    };
+    let gather = file(
+        "gather",
+        "copy send[0] to recv[0]\nawait 0 of 1, 1 times\nawait 0 of 2, 1 times\n\
+         copy shared1[1] to recv[1]\ncopy shared2[2] to recv[2]\n",
+        |rank| format!("copy send[{rank}] to shared{rank}[{rank}]\nnotify 0\n"),
+    );
+    let scatter =
+        file("scatter", "copy send[0] to recv[0]\ncopy send[0..3] to shared0[0..3]\nnotify 0\n", |rank| {
+            format!("await 0 of 0, 1 times\ncopy shared0[{rank}] to recv[{rank}]\n")
+        });
+    for text in [gather, scatter] {
+        assert_eq!(proved(&text), Ok(6), "{text}");
+    }
+}
+
 #[test]
 fn no_text_makes_it_fail() {
     let mut random = Random(7);
