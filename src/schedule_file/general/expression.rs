@@ -28,9 +28,10 @@ pub enum Expression {
     Binary(&'static str, Box<[Expression; 2]>),
 }
 
+const COMPARISONS: &[&str] = &["==", "!=", "<=", ">=", "<", ">"];
+
 /// Operators by precedence, those that bind loosely first.
-const LEVELS: [&[&str]; 4] =
-    [&["and", "or"], &["==", "!=", "<=", ">=", "<", ">"], &["+", "-", "xor"], &["*", "/", "%"]];
+const LEVELS: [&[&str]; 4] = [&["and", "or"], COMPARISONS, &["+", "-", "xor"], &["*", "/", "%"]];
 
 /// Words that cannot be names.
 pub const WORDS: [&str; 24] = [
@@ -68,6 +69,12 @@ fn level(line: &mut Line, loose: usize, nested: usize) -> Result<Expression, Mis
     let mut left = level(line, loose + 1, nested)?;
     while let Some(operator) = operators.iter().find(|operator| line.accept(operator)) {
         left = Expression::Binary(operator, Box::new([left, level(line, loose + 1, nested)?]));
+        // Mathematics means something else by it than a comparison with 0 or 1.
+        if *operators == COMPARISONS && COMPARISONS.contains(&line.token()) {
+            let message =
+                "a second comparison of one value; write \"0 < x and x < 9\" instead of \"0 < x < 9\"";
+            return Err(fault(line, message));
+        }
     }
     Ok(left)
 }

@@ -171,6 +171,11 @@ fn faults_have_their_place() {
             "let round = 0\nwhile 1",
             "more than 4194304 lines are carried out, for rank 0 of 2",
         ),
+        (
+            "for round in 0..size - 1",
+            "if 0 < rank < size - 1",
+            "line 8, column 13: a second comparison of one value; write \"0 < x and x < 9\" instead of \"0 < x < 9\"",
+        ),
         ("let next", "let next =", "line 6, column 12: expected a number, a name or \"(\""),
         ("  wait", "  a: b", "line 11, column 6: expected \"send\" or \"receive\", found \"b\""),
     ] {
