@@ -209,8 +209,8 @@ pub fn complete(size: usize, mut listings: Vec<Listing>) -> Result<Vec<Listing>,
     for (rank, listing) in listings.iter().enumerate() {
         let found = listing.schedule.rank;
         let message = match found {
-            _ if found == rank => continue,
             _ if found >= size => format!("there is no rank {found} among {size} ranks"),
+            _ if found == rank => continue,
             _ if found < rank => format!("this is a second program of rank {found} of {size}"),
             _ => format!("the program of rank {rank} of {size} is missing"),
         };

@@ -98,6 +98,14 @@ fn so_is_one_of_the_programs() {
     );
     assert_eq!(with("rank 2 of 3", "rank 3 of 3"), "line 11, column 1: there is no rank 3 among 3 ranks");
     assert_eq!(
+        misread(&format!("{CHAIN}\nrank 3 of 3, 1 blocks\n")),
+        "line 21, column 1: there is no rank 3 among 3 ranks"
+    );
+    assert_eq!(
+        misread(&format!("{CHAIN}\nrank 0 of 0, 1 blocks\n")),
+        "line 21, column 1: there is no rank 0 among 0 ranks"
+    );
+    assert_eq!(
         with("rank 1 of 3", "rank 1 of 4"),
         "line 11, column 1: the program of rank 1 of 3 is missing"
     );
