@@ -288,7 +288,9 @@ impl Line<'_> {
             "reduce" => self.reduce()?,
             "notify" => self.notify()?,
             "await" => self.await_slot()?,
-            token if token.starts_with(|first: char| first.is_ascii_digit()) => self.post()?,
+            token if token.starts_with(|first: char| first.is_ascii_digit()) => {
+                self.post(moduli.is_some())?
+            }
             _ => {
                 let last = if moduli.is_some() { "end" } else { "repeat" };
                 return Err(self.error(format!(
@@ -345,19 +347,19 @@ impl Line<'_> {
         Ok(if is_negative && number > 0 { modulus - number } else { number })
     }
 
-    fn post(&mut self) -> Result<Step, ParseError> {
+    fn post(&mut self, is_in_loop: bool) -> Result<Step, ParseError> {
         let post = self.number("a post", ANY)?;
         self.expect(":")?;
         if self.accept("send") {
             self.expect("to")?;
             let peer = self.number("a rank", ANY)?;
             self.expect("from")?;
-            Ok(Step::Send { post, peer, message: self.message()? })
+            Ok(Step::Send { post, peer, message: self.message(is_in_loop)? })
         } else if self.accept("receive") {
             self.expect("from")?;
             let peer = self.number("a rank", ANY)?;
             self.expect("into")?;
-            Ok(Step::Receive { post, peer, message: self.message()? })
+            Ok(Step::Receive { post, peer, message: self.message(is_in_loop)? })
         } else {
             Err(self.error("\"send\" or \"receive\""))
         }
@@ -404,12 +406,13 @@ impl Line<'_> {
         Ok(Step::Await { rank, slot, times })
     }
 
-    fn message(&mut self) -> Result<Message, ParseError> {
+    fn message(&mut self, is_in_loop: bool) -> Result<Message, ParseError> {
         let mut runs = vec![self.run()?];
         while self.accept(",") {
             runs.push(self.run()?);
         }
-        Ok(runs.into_iter().collect())
+        // In a loop, each run moves by itself.
+        Ok(if is_in_loop { Message::of_separate(runs) } else { runs.into_iter().collect() })
     }
 
     fn run(&mut self) -> Result<Run, ParseError> {
@@ -548,6 +551,18 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         ] {
             assert_eq!(fault(lines), expected, "{lines}");
         }
+    }
+
+    #[test]
+    fn adjacent_runs_of_a_loop_move_one_by_one() {
+        let text = "rank 0 of 2, 4 blocks\n\
+                    repeat 2 times\n\
+                    0: send to 1 from recv[0], recv[1]; each time blocks +1 +2\n\
+                    wait 0\n\
+                    end\n";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!(schedule.to_string(), text);
+        assert_eq!(schedule.unrolled().steps[2].to_string(), "1: send to 1 from recv[1], recv[3]");
     }
 
     fn error(text: &str) -> String {
