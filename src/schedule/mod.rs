@@ -8,6 +8,7 @@
 mod blocks;
 mod builder;
 mod combine;
+mod extents;
 mod layout;
 mod line;
 mod overlap;
@@ -16,6 +17,7 @@ mod text;
 
 pub use blocks::{Buffer, Message, Run, Strided};
 pub use builder::Builder;
+pub use extents::Extents;
 pub use layout::Layout;
 pub use line::ParseError;
 pub(crate) use line::{Line, content};

@@ -102,13 +102,21 @@ impl Schedule {
         if self.repeats.is_empty() {
             return self;
         }
-        let steps = self.parts().flat_map(|part| match part {
-            ProgramPart::Once(steps) => steps.to_vec(),
-            ProgramPart::Repeat(repeat) => {
-                (0..repeat.times).flat_map(|time| self.steps_at(repeat, time)).collect()
-            }
-        });
-        Schedule { steps: steps.collect(), repeats: Vec::new(), ..self }
+        Schedule { steps: self.carried_out().collect(), repeats: Vec::new(), ..self }
+    }
+
+    /// Returns the steps as they are carried out, one after the other.
+    pub fn carried_out(&self) -> impl Iterator<Item = Step> {
+        self.parts().flat_map(move |part| {
+            let (once, repeat) = match part {
+                ProgramPart::Once(steps) => (steps, None),
+                ProgramPart::Repeat(repeat) => (&[][..], Some(repeat)),
+            };
+            let repeated = repeat
+                .into_iter()
+                .flat_map(move |repeat| (0..repeat.times).flat_map(move |time| self.steps_at(repeat, time)));
+            once.iter().cloned().chain(repeated)
+        })
     }
 
     /// Returns the position in `steps` of the step that is at a position of the program without loops.

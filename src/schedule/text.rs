@@ -41,7 +41,7 @@
 //! a program makes sense.
 
 use super::line::{Line, ParseError};
-use super::{Buffer, Message, Moduli, Move, ProgramPart, Repeat, Run, Schedule, SlotKind, Step};
+use super::{Buffer, Extents, Message, Moduli, Move, ProgramPart, Repeat, Run, Schedule, SlotKind, Step};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -187,11 +187,14 @@ fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec
     let mut listings: Vec<Listing> = Vec::new();
     // The line at which the loop that is being read begins.
     let mut open: Option<Line> = None;
+    // What the loops of the program hold so far.
+    let mut looped = Extents::default();
     let lines = text.lines().zip(1..).map(|(text, number)| Line::new(number, text));
     for line in lines.filter(|line| !line.at_end()) {
         if is_header(&line, &listings) && open.is_none() {
             let lines = Lines::new(line.number);
             listings.push(Listing { schedule: line.header()?, lines });
+            looped = Extents::default();
             continue;
         }
         let Some(Listing { schedule, lines }) = listings.last_mut() else { continue };
@@ -201,12 +204,17 @@ fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec
                 schedule.repeats.push(line.repeat(schedule)?);
             }
             "end" if open.is_some() => {
-                if schedule.repeats.last().is_some_and(|repeat| repeat.steps.is_empty()) {
+                let repeat = schedule.repeats.last().expect("a loop is open");
+                if repeat.steps.is_empty() {
                     return Err(line.error_at_start("a step of the loop"));
                 }
                 line.end_repeat()?;
-                if let Some(start) = open.take().filter(|_| schedule.length() > MOST_STEPS) {
-                    return Err(start.error_at_start(format!("loops of at most {MOST_STEPS} steps together")));
+                let steps = schedule.steps[repeat.steps.clone()].iter();
+                steps.for_each(|step| looped.add_step(step, repeat.times as usize));
+                if let (Some(start), Some((_, things))) = (open.take(), looped.beyond(MOST_STEPS)) {
+                    return Err(
+                        start.error_at_start(format!("loops of at most {MOST_STEPS} {things} together"))
+                    );
                 }
             }
             _ => {
@@ -239,7 +247,7 @@ impl Schedule {
     }
 }
 
-/// The most steps of a program in a text, so that it can be unrolled.
+/// The most steps of all loops of a program in a text, so that it can be unrolled; also the most of what these hold.
 const MOST_STEPS: usize = 1 << 20;
 
 /// Blocks from this number on do not move in loops, so that numbers of blocks stay below 2^32.
@@ -534,6 +542,14 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
             (
                 "repeat 1048577 times\nwait 0\nend",
                 "line 2, column 1: expected loops of at most 1048576 steps together, found \"repeat\"",
+            ),
+            (
+                "repeat 1048576 times\n0: send to 1 from send[0], send[2]\nend",
+                "line 2, column 1: expected loops of at most 1048576 ranges of blocks in messages together, found \"repeat\"",
+            ),
+            (
+                "repeat 600000 times\nwait 0 1\nend",
+                "line 2, column 1: expected loops of at most 1048576 posts to wait for together, found \"repeat\"",
             ),
             (
                 "repeat 3 times\nwait 0; each time rank +1",

@@ -33,7 +33,7 @@ pub use proof::{Disproof, FaultyLine, Proved};
 pub use writing::{Title, file, file_of, lack};
 
 use crate::algorithms::{Collective, Listed, Root};
-use crate::schedule::{Buffer, Lines, Listing, ParseError, SlotKind, Step, content};
+use crate::schedule::{Buffer, Extents, Lines, Listing, ParseError, SlotKind, Step, content};
 use crate::selection::Ranges;
 use general::General;
 use head::Head;
@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The most steps of all programs of a file together, so that they can be unrolled. A step in a loop counts
-/// each time.
+/// each time. As many ranges of blocks may stand in messages, and as many posts in waits.
 pub const MOST_STEPS: usize = 1 << 22;
 
 /// The most blocks of all ranks together, in buffers, scratch memory and slots: a proof tracks the content of
@@ -148,7 +148,7 @@ fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misrea
         return Err(Misread::of(listing, message));
     }
     let is_of_pairs = matches!(collective, Collective::Alltoallv | Collective::Alltoallw);
-    if is_of_pairs && !schedule.clone().unrolled().steps.iter().all(|step| is_direct(step, schedule.rank)) {
+    if is_of_pairs && !schedule.carried_out().all(|step| is_direct(&step, schedule.rank)) {
         let collective = collective.name();
         let message = format!(
             "this program moves a block by way of a third rank or of another block's place, but in {collective} only its sender and its \
@@ -182,20 +182,17 @@ fn by_size(
     listings: impl Iterator<Item = Result<Listing, Misread>>,
 ) -> Result<BTreeMap<usize, Vec<Listing>>, Misread> {
     let mut by_size: BTreeMap<usize, Vec<Listing>> = BTreeMap::new();
-    let (mut steps, mut blocks) = (0, 0);
+    let (mut extents, mut blocks) = (Extents::default(), 0);
     for listing in listings {
         let listing = listing?;
         let program = &listing.schedule;
-        steps += program.length();
+        extents.add(program);
         blocks += 2 * program.blocks + program.scratch_blocks() + program.slots;
-        for (does, count, most, things) in
-            [("do", steps, MOST_STEPS, "steps"), ("have", blocks, MOST_BLOCKS, "blocks")]
-        {
-            if count > most {
-                let message =
-                    format!("with this program, all of them {does} more than {most} {things} together");
-                return Err(Misread::of(&listing, message));
-            }
+        let too_many_blocks = (blocks > MOST_BLOCKS).then_some((MOST_BLOCKS, "blocks"));
+        let too_many = extents.beyond(MOST_STEPS).map(|(_, things)| (MOST_STEPS, things)).or(too_many_blocks);
+        if let Some((most, things)) = too_many {
+            let message = format!("with this program, all of them have more than {most} {things} together");
+            return Err(Misread::of(&listing, message));
         }
         by_size.entry(listing.schedule.size).or_default().push(listing);
     }

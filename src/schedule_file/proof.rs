@@ -118,7 +118,8 @@ impl ScheduleFile {
         let listed = &self.listed.programs[&problem.size][origin];
         let lines = &self.lines[&problem.size][origin];
         let step = step.filter(|_| program.length() == listed.length());
-        let text = |step: usize| program.clone().unrolled().steps[step].to_string();
+        let text =
+            |step: usize| program.carried_out().nth(step).expect("the violation names a step").to_string();
         FaultyLine { line: lines.of(listed, step), rank, step: step.map(|step| (step, text(step))) }
     }
 }

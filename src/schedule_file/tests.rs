@@ -117,7 +117,16 @@ fn so_is_one_of_the_programs() {
     let all: String = (0..9).map(program).collect();
     assert_eq!(
         misread(&format!("{head}{all}")),
-        "line 20, column 1: with this program, all of them do more than 4194304 steps together"
+        "line 20, column 1: with this program, all of them have more than 4194304 steps together"
+    );
+    let wide = |rank| {
+        let copies = format!("0: send to 1 from {}recv[0]\n", "recv[0], ".repeat(9));
+        format!("rank {rank} of 5, 1 blocks\nrepeat 100000 times\n{copies}end\n")
+    };
+    let all: String = (0..5).map(wide).collect();
+    assert_eq!(
+        misread(&format!("{head}{all}")),
+        "line 20, column 1: with this program, all of them have more than 4194304 ranges of blocks in messages together"
     );
     let lengths = "rustcoll schedule, version 1\ncollective gatherv\nname my\n\
                    rank 0 of 1, 1 blocks\ncopy send[0] to scratch[0]\n";

@@ -5,7 +5,7 @@ use crate::problem::{self, ShownProblem, drawn, whole};
 use crate::trace::{Subjects, Trace, Verdict};
 use rustcoll::algorithms::description::below;
 use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Problem, Root};
-use rustcoll::schedule::{Listing, Schedule};
+use rustcoll::schedule::{Extents, Listing, Schedule};
 use rustcoll::schedule_file::{Misread, ScheduleFile, complete};
 use rustcoll::verify::{Violation, check_programs, verify_schedules};
 use serde::Deserialize;
@@ -33,7 +33,7 @@ const MOST_CHARACTERS: usize = 1 << 18;
 /// The page draws no buffer with more blocks, and no rank with more slots.
 const MOST_BLOCKS: usize = 1024;
 
-/// The page draws no rank with more steps; each iteration of a loop counts.
+/// The page draws no rank with more steps, nor with more of what these hold; each iteration of a loop counts.
 const MOST_STEPS: usize = 1 << 14;
 
 /// Returns the run of the schedules, and whether they are right.
@@ -93,10 +93,12 @@ fn check_room<'a>(schedules: impl Iterator<Item = &'a Schedule>) -> Result<(), F
     let wrong = |message: String| Err(Failure::of("text", message));
     for schedule in schedules {
         let Schedule { rank, blocks, slots, .. } = *schedule;
-        let (scratch, steps) = (schedule.scratch_blocks(), schedule.length());
-        if steps > MOST_STEPS {
-            return wrong(format!("rank {rank} does {steps} steps; at most {MOST_STEPS} can be drawn"));
+        let mut extents = Extents::default();
+        extents.add(schedule);
+        if let Some((count, things)) = extents.beyond(MOST_STEPS) {
+            return wrong(format!("rank {rank} has {count} {things}; at most {MOST_STEPS} can be drawn"));
         }
+        let scratch = schedule.scratch_blocks();
         for (what, count) in [("blocks", blocks), ("slots", slots), ("scratch blocks", scratch)] {
             if count > MOST_BLOCKS {
                 return wrong(format!("rank {rank} has {count} {what}; at most {MOST_BLOCKS} can be drawn"));

@@ -143,6 +143,15 @@ fn a_message_has_as_many_chunks_at_both_ends() {
     assert!(told.contains("line 7, column 1: this step receives 1 chunks, but GPU 1 sends 2"), "{told}");
 }
 
+#[test]
+fn steps_are_about_a_bounded_number_of_chunks() {
+    let steps: Vec<&str> = vec!["cpy i0 s0 65536"; 65];
+    let text = algo("coll=\"allreduce\"", &[&gpu(0, [65536, 65536, 65536], &[tb(0, [-1, -1], 0, &steps)])]);
+    assert!(
+        refused(&text).contains("line 68, column 1: up to here the steps are about more than 4194304 chunks")
+    );
+}
+
 /// An in-place ring: each chunk is reduced along one way and comes back. Rank 1 does not keep the data that
 /// it hands on.
 fn allreduce() -> String {

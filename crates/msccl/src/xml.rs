@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node};
 use rustcoll::algorithms::Collective;
-use rustcoll::schedule_file::Misread;
+use rustcoll::schedule_file::{MOST_STEPS, Misread};
 
 /// The most ranks: the programs of all ranks are in memory at once.
 const MOST_RANKS: usize = 1024;
@@ -165,11 +165,17 @@ impl Algorithm {
         }
     }
 
-    /// Checks that steps stay within their buffers and wait only for steps that exist.
+    /// Checks that steps stay within their buffers, wait only for steps that exist, and are not about too many chunks.
     fn check(&self) -> Result<(), Misread> {
+        let mut chunks = 0;
         for threadblocks in &self.gpus {
             for (number, threadblock) in threadblocks.iter().enumerate() {
                 for step in &threadblock.steps {
+                    chunks += step.count;
+                    if chunks > MOST_STEPS {
+                        let message = format!("up to here the steps are about more than {MOST_STEPS} chunks");
+                        return Err(Misread { line: step.line, column: 1, message });
+                    }
                     self.check_step(step, threadblock, threadblocks).map_err(|message| {
                         let message = format!("threadblock {number}: {message}");
                         Misread { line: step.line, column: 1, message }

@@ -146,7 +146,9 @@ impl Running<'_> {
         self.listing.lines.steps.push(self.line);
     }
 
-    fn message(&self, message: &[Blocks]) -> Result<Message, Misread> {
+    fn message(&mut self, message: &[Blocks]) -> Result<Message, Misread> {
+        // Each further range of blocks takes as long as a line.
+        message.iter().skip(1).try_for_each(|_| self.count())?;
         message.iter().map(|blocks| self.run(blocks)).collect()
     }
 

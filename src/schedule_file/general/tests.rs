@@ -182,6 +182,9 @@ fn faults_have_their_place() {
         let told = with(from, to);
         assert!(told.contains(message), "{told}");
     }
+    let many = format!("  send to next from recv[rank]{}\n  wait", ", send[rank]".repeat(50));
+    let wide = RING.replace("2..12 17", "2").replace("0..size - 1", "0..50000").replace("  wait", &many);
+    assert!(misread(&wide).contains("more than 4194304 lines are carried out"));
     let deep = format!("let next = {}1{}", "(".repeat(100), ")".repeat(100));
     assert!(with("let next = (rank + 1) % size", &deep).contains("nested in more than 64"));
     let long = format!("let next = 1{}", " + 1".repeat(300));
