@@ -198,6 +198,11 @@ impl Step {
         matches!(self, Step::Send { .. } | Step::Receive { .. })
     }
 
+    /// Whether it sends from the caller's buffers or receives into them.
+    pub fn sends_own_blocks(&self) -> bool {
+        self.is_post() && self.each_run().any(|run| run.buffer != Buffer::Scratch)
+    }
+
     /// The rank at the other end of a message.
     pub fn peer(&self) -> Option<u32> {
         match self {

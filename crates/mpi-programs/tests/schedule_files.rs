@@ -83,6 +83,25 @@ fn algorithms_of_files_serve_all_calls_as_others_do() {
     }
 }
 
+/// One rank gets the data by a slot and the other by a message, whatever gaps the data have.
+#[test]
+fn slots_and_messages_of_one_file_agree_on_data_with_gaps() {
+    let folder = folder("mixed-schedules");
+    let text = "rustcoll schedule, version 1\ncollective bcast\nname mine\nroot any\n\n\
+                rank 0 of 3, 1 blocks, 1 slots\ncopy recv[0] to shared0[0]\nnotify 0\n\
+                0: send to 2 from recv[0]\nwait 0\n\n\
+                rank 1 of 3, 1 blocks, 1 slots\nawait 0 of 0, 1 times\ncopy shared0[0] to recv[0]\n\n\
+                rank 2 of 3, 1 blocks, 1 slots\n0: receive from 0 into recv[0]\nwait 0\n";
+    write(&folder, "bcast.sched", text);
+    let options =
+        ["--collective", "bcast", "--algorithm", "mine", "--sizes", "3", "--cases", "60", "--schedules"];
+    let mut command = mpirun(3);
+    command.env("OMPI_MCA_coll", "rustcoll").env(SCHEDULES, &folder);
+    let job = run(command.arg(env!("CARGO_BIN_EXE_conformance")).args(options).arg(&folder));
+    job.assert(job.success, "conformance fails");
+    job.assert_contains(" passed, 0 failed");
+}
+
 #[test]
 fn the_report_names_them_and_rules_choose_them() {
     let folder = folder("chosen-schedules");

@@ -16,7 +16,7 @@ use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shared_memory::spared::{self, Spared};
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
-use crate::schedule::{Schedule, SlotKind};
+use crate::schedule::{Schedule, SlotKind, Step};
 use crate::selection::online::Online;
 use crate::selection::{Call, Measure, Neighbourhood};
 use std::sync::Arc;
@@ -316,7 +316,7 @@ fn planned(
     if schedule.slots > 0 {
         let geometry = geometry.expect("what takes shared memory is chosen where it is had");
         let bounds = geometry.bounds(stripe);
-        let is_packed = is_packed_whole(arguments);
+        let is_packed = is_packed_whole(arguments, schedule);
         let bindings = in_elements_and_bytes(arguments, schedule, group, is_packed);
         if let Some(exchange) =
             LengthExchange::in_slots(algorithm, problem, schedule, &bindings, is_packed, bounds)
@@ -349,14 +349,15 @@ fn planned(
     Some(planned(Served::Here(program), is_packed, decision))
 }
 
-/// Whether data that a call cuts into stripes are packed before it and unpacked after it. Only Open MPI's internal
-/// functions can begin within an element. With MPI's functions, every stripe would pack its whole element.
-fn is_packed_whole(arguments: &Arguments) -> bool {
-    let is_long = |side: &Side| {
-        let datatype = side.datatype();
-        datatype.contiguous == 0 && datatype.size > LONG_ELEMENT && side.counts.bytes() > 0
-    };
-    is_preloaded() && (is_long(&arguments.send) || is_long(&arguments.recv))
+/// Whether data with gaps are packed before a call that cuts them into stripes, and unpacked after it. Messages count
+/// bytes, so their data must have no gaps. As to slots, only Open MPI's internal functions can begin within an element:
+/// with MPI's functions, every stripe would pack its whole element.
+fn is_packed_whole(arguments: &Arguments, schedule: &Schedule) -> bool {
+    let sends = !arguments.collective.reduces() && schedule.steps.iter().any(Step::sends_own_blocks);
+    let is_long = |side: &Side| is_preloaded() && side.datatype().size > LONG_ELEMENT;
+    [&arguments.send, &arguments.recv]
+        .into_iter()
+        .any(|side| side.datatype().contiguous == 0 && side.counts.bytes() > 0 && (sends || is_long(side)))
 }
 
 /// Returns how many elements to leave free between vectors in temporary memory. Elements may interleave, as columns of a matrix
