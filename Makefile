@@ -28,7 +28,8 @@
 # make check-supply-chain  what rustcoll is made of, and what is made of it: docs/supply-chain.md; CHECKS names some of its checks
 # make sbom            bills of materials of the libraries and the command, into build/sbom
 # make bench           docs/performance.md: every collective in every form against Open MPI's own components, on one node and, as root, over an
-#                      emulated network, and some against MPICH and Intel MPI on one node; in an hour, at most 90 minutes
+#                      emulated network, and some against MPICH and Intel MPI on one node; in an hour, at most 90 minutes; without root it
+#                      ends with 1, and says what it has not measured
 # make bench-quick     every collective in its three forms on two ranks, in minutes: fails where rustcoll is far slower than Open MPI's own
 #                      components
 # make bench-applications  docs/applications.md: whole run times of real programs in the emulated cluster and on one node; in an hour, needs
@@ -369,7 +370,7 @@ check-packages: dist
 
 # Readable for all, whatever modes the clone's files have.
 define install_files
-cd $(1) && find $(2) -type f -exec install -D -m 644 '{}' '$(abspath $(3))/{}' ';'
+cd $(1) && find $(2) -type f -print0 | xargs -0 -I '{}' install -D -m 644 '{}' '$(abspath $(3))/{}'
 endef
 
 # The command alone, which make cli has built.
@@ -414,7 +415,7 @@ uninstall:
 # make install-user is make install with these variables, and make uninstall-user is make uninstall.
 .PHONY: install-user uninstall-user
 install-user uninstall-user: %-user:
-	$(MAKE) $* PREFIX=$(HOME)/.local PLUGIN_DIR=$(HOME)/.openmpi/components DESTDIR=
+	$(MAKE) $* PREFIX='$(HOME)/.local' PLUGIN_DIR='$(HOME)/.openmpi/components' DESTDIR=
 
 .PHONY: clean
 clean:

@@ -85,7 +85,7 @@ impl Schedule {
         verify(py, &self.__str__(py))
     }
 
-    /// Counts at the busiest rank. It need not be right, but has to end.
+    /// Counts at the busiest rank. The result need not be right, but each program has to make sense by itself, and all together have to end.
     fn cost(&self, py: Python<'_>) -> PyResult<BTreeMap<&'static str, usize>> {
         let cost = Cost::count_unverified(self.collective, &self.problem(), &self.schedules(py));
         Ok(cost.map_err(wrong)?.fields().into_iter().collect())

@@ -150,7 +150,7 @@ mod tests {
             fault_of(|_, program| {
                 program.send(5, Buffer::Recv.block(0));
             }),
-            "rank 0, step 0: rank 5 cannot be a peer"
+            "rank 0, step 0: there is no rank 5 among 2 ranks"
         );
         assert_eq!(
             fault_of(|_, program| program.wait([7])),

@@ -195,8 +195,9 @@ impl Way {
     /// Notes an act of a message that carries these chunks of the part.
     fn pass(&mut self, rank: usize, act: Act, (number, message): (usize, &Message), chunks: &[usize]) {
         let number = *self.messages.entry(number).or_insert_with(|| {
-            let Message { sender, receiver, rounds, .. } = *message;
-            self.order.messages.push(Message { sender, receiver, rounds, ..Message::default() });
+            // Not the rounds: parts may go one after the other.
+            let Message { sender, receiver, .. } = *message;
+            self.order.messages.push(Message { sender, receiver, ..Message::default() });
             self.order.messages.len() - 1
         });
         let renumbered = match act {

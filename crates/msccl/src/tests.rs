@@ -76,6 +76,20 @@ fn parts_that_take_the_same_way_travel_together() {
     assert_eq!(imported(&allgather(4)).parts, 4);
 }
 
+#[test]
+fn parts_that_take_the_same_way_one_after_the_other_travel_together() {
+    let gpu = |rank: usize| {
+        let (own, other, peer) = (2 * rank, 2 * (1 - rank), 1 - rank as i64);
+        let steps = |kind: &str, first: usize| [0, 1].map(|part| format!("{kind} o{0} o{0} 1", first + part));
+        let [sends, receives] = [steps("s", own), steps("r", other)];
+        let send = tb(0, [peer, -1], 0, &[&sends[0], &sends[1]]);
+        let receive = tb(1, [-1, peer], 0, &[&receives[0], &receives[1]]);
+        super::tests::gpu(rank, [0, 4, 0], &[send, receive])
+    };
+    let text = algo("coll=\"allgather\" inplace=\"1\" outofplace=\"0\"", &[&gpu(0), &gpu(1)]);
+    assert_eq!(imported(&text).text, imported(&allgather(1)).text);
+}
+
 /// On three ranks, the first part of each block goes to both other ranks, and the second part goes along the ring.
 #[test]
 fn parts_that_take_different_ways_are_refused() {

@@ -130,8 +130,15 @@ fn check_parameters(options: &PredictOptions, algorithms: &[&Algorithm]) -> Resu
         ("--segment", !options.segment.is_empty(), Parameter::Segment),
     ] {
         if is_given && !algorithms.iter().any(|algorithm| algorithm.parameters.contains(&parameter)) {
-            let names: Vec<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
-            return Err(Failure::Usage(format!("{option}: has no effect on {}", names.join(", "))));
+            let named = |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
+            let names = named(&mut algorithms.iter().map(|algorithm| algorithm.name));
+            let taking =
+                options.collective.algorithms().filter(|algorithm| algorithm.parameters.contains(&parameter));
+            let taking = match named(&mut taking.map(|algorithm| algorithm.name)) {
+                none if none.is_empty() => format!("no algorithm of {} takes it", options.collective.name()),
+                names => format!("algorithms that take it: {names}"),
+            };
+            return Err(Failure::Usage(format!("{option}: has no effect on {names}; {taking}")));
         }
     }
     Ok(())

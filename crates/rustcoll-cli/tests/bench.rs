@@ -553,26 +553,45 @@ fn plans_and_files_that_make_no_sense_are_refused() {
     assert!(!folder.join("report.md").exists());
 }
 
-#[test]
-fn a_lab_that_cannot_be_started_is_told_of() {
-    let folder = folder("performance_lab");
-    let line = plan(&folder, "{ each = 9.0 }", "");
+/// Lets the plan in a folder measure in a lab that cannot be started.
+fn take_a_lab_that_fails(folder: &Path) {
     let path = folder.join("plan.toml");
     let text = fs::read_to_string(&path).unwrap();
     let lab = "lab = { up = 'false {hosts}', set = 'true', run = 'true', down = 'true' }\n[[experiment]]";
     let network = "title = 'Only one'\nnetwork = { latency = '1ms', bandwidth = '1MB/s', gap = '0us' }";
     let text = text.replace("[[experiment]]", lab).replace("title = 'Only one'", network);
     fs::write(&path, text).unwrap();
-    let run = rustcoll(&line);
-    // Without root, the command does not even try.
+}
+
+/// Asserts that the run could not measure the experiment. Without root, the command does not even try.
+fn assert_one_is_not_measured(run: &Run) {
     assert!(run.errors.starts_with("rustcoll: one is not measured: "), "{}", run.errors);
+    let last = run.output.lines().last().unwrap_or_default();
+    assert!(run.code == Some(1) && last.starts_with(&not_measured("one (")), "{:?}: {last}", run.code);
+}
+
+#[test]
+fn a_lab_that_cannot_be_started_is_told_of() {
+    let folder = folder("performance_lab");
+    let line = plan(&folder, "{ each = 9.0 }", "");
+    take_a_lab_that_fails(&folder);
+    let run = rustcoll(&line);
+    assert_one_is_not_measured(&run);
     assert!(run.output.contains("| not measured |"), "{}", run.output);
-    assert_eq!((run.code, run.output.lines().last()), (Some(1), Some(&*not_measured("one"))));
+}
+
+#[test]
+fn earlier_results_are_not_those_of_a_run_that_could_not_measure() {
+    let folder = folder("performance_lab_later");
+    let line = plan(&folder, "{ each = 9.0 }", "");
+    assert_eq!(rustcoll(&line).code, Some(0));
+    take_a_lab_that_fails(&folder);
+    assert_one_is_not_measured(&rustcoll(&line));
 }
 
 /// Returns the last line of a run that could not measure this.
 fn not_measured(what: &str) -> String {
-    format!("Not measured, so it is not known whether limits hold: {what}")
+    format!("Not measured: {what}")
 }
 
 #[test]
@@ -585,7 +604,7 @@ fn limits_without_a_measurement_do_not_hold() {
     let run = rustcoll(&line);
     assert_eq!(
         (run.code, run.output.lines().last()),
-        (Some(1), Some(&*not_measured("others"))),
+        (Some(1), Some(&*not_measured("others (nothing to compare with)"))),
         "{}",
         run.errors
     );

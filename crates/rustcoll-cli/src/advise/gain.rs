@@ -87,7 +87,7 @@ impl Setting {
         };
         let parameters = calls.parameters();
         let mut candidates = Candidate::all(kind.collective, Sweep::Parameters);
-        let call = calls.with_operator(self.call(calls, kind.size));
+        let call = self.call(calls, kind.size);
         candidates.retain(|candidate| call.is_served_by(candidate.algorithm).is_ok());
         candidates.push(Candidate { collective: kind.collective, algorithm, parameters });
         let ran =
@@ -139,7 +139,12 @@ impl Setting {
 
     /// Returns what is known of such a call on `size` ranks of the machine.
     fn call(&self, calls: &Calls, size: usize) -> Call {
-        call_on(&self.described, calls.kind.collective, size, calls.row.bytes_of_a_call())
+        calls.with_operator(call_on(
+            &self.described,
+            calls.kind.collective,
+            size,
+            calls.row.bytes_of_a_call(),
+        ))
     }
 
     /// Returns the predictions of some candidates for a call on `size` ranks, the fastest first.

@@ -21,7 +21,7 @@ use measurements::{Contestant, Heat, Measurement, OutputLine};
 use rustcoll::hash::hash;
 use rustcoll::selection::nearest;
 use rustix::process::geteuid;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::ops::{ControlFlow, Range};
@@ -38,8 +38,8 @@ pub fn run(options: &PerformanceOptions, output: &mut impl Write) -> Result<Outc
         let told = format!("--report {}: a name with an ending is expected, as report.md", folder.display());
         return Err(Failure::Usage(told));
     }
-    let (store, is_complete) = match &options.from {
-        Some(path) => (read_for(&plan, path)?, true),
+    let (store, unmeasured) = match &options.from {
+        Some(path) => (read_for(&plan, path)?, BTreeMap::new()),
         None => {
             fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
             interruption::listen()?;
@@ -50,8 +50,8 @@ pub fn run(options: &PerformanceOptions, output: &mut impl Write) -> Result<Outc
         Some(_) => store.experiments.contains_key(name),
         None => options.is_asked(name),
     };
-    let all_hold = report::write(&plan, &store, &is_asked, &options.report, output)?;
-    Ok(if is_complete && all_hold { Outcome::Right } else { Outcome::Wrong })
+    let all_hold = report::write(&plan, &store, &unmeasured, &is_asked, &options.report, output)?;
+    Ok(if all_hold { Outcome::Right } else { Outcome::Wrong })
 }
 
 impl PerformanceOptions {
@@ -97,6 +97,9 @@ struct Campaign<'plan> {
     /// The quartiles of the times, once all times are there.
     finished: PathBuf,
     store: Store,
+    /// Why experiments were not measured, or not to the end.
+    unmeasured: BTreeMap<String, String>,
+    /// Whether the same command could measure more.
     is_complete: bool,
     /// Seconds of the work that is left.
     left: f64,
@@ -145,11 +148,12 @@ impl<'plan> Campaign<'plan> {
             unfinished.append(&Store::default().to_text())?;
         }
         let finished = folder.join("measured.csv");
-        Ok(Campaign { plan, options, unfinished, finished, store, is_complete: true, left: 0.0 })
+        let unmeasured = BTreeMap::new();
+        Ok(Campaign { plan, options, unfinished, finished, store, unmeasured, is_complete: true, left: 0.0 })
     }
 
-    /// Measures. Returns what was measured, and whether that is all.
-    fn run(mut self) -> Result<(Store, bool), Failure> {
+    /// Measures. Returns what was measured, and why some is missing.
+    fn run(mut self) -> Result<(Store, BTreeMap<String, String>), Failure> {
         let is_asked = |experiment: &&Experiment| self.options.is_asked(&experiment.name);
         let experiments: Vec<&Experiment> = self.plan.experiments.iter().filter(is_asked).collect();
         let seconds = experiments.iter().map(|experiment| duration::of_experiment(self.plan, experiment));
@@ -161,10 +165,7 @@ impl<'plan> Campaign<'plan> {
         for experiment in experiments {
             match &experiment.network {
                 Some(_) if !geteuid().is_root() => {
-                    eprintln!(
-                        "rustcoll: {} is not measured: an emulated network needs root",
-                        experiment.name
-                    );
+                    self.leave_out(experiment, "an emulated network needs root")
                 }
                 _ => self.measure(experiment, &mut lab)?,
             }
@@ -173,8 +174,13 @@ impl<'plan> Campaign<'plan> {
         self.finish()
     }
 
-    /// Returns all results. Experiments that were not measured now keep those that they had.
-    fn finish(mut self) -> Result<(Store, bool), Failure> {
+    fn leave_out(&mut self, experiment: &Experiment, reason: &str) {
+        eprintln!("rustcoll: {} is not measured: {reason}", experiment.name);
+        self.unmeasured.insert(experiment.name.clone(), reason.to_owned());
+    }
+
+    /// Returns all results, and why some are missing. Experiments that were not measured now keep those that they had.
+    fn finish(mut self) -> Result<(Store, BTreeMap<String, String>), Failure> {
         let mut all = if self.finished.exists() { read(&self.finished)? } else { Store::default() };
         let mut asked = self.store.clone();
         asked.experiments.retain(|name, _| self.options.is_asked(name));
@@ -186,7 +192,7 @@ impl<'plan> Campaign<'plan> {
             files::replace(&self.finished, all.quartiles_to_text().as_bytes())?;
             self.keep_the_rest()?;
         }
-        Ok((all, self.is_complete))
+        Ok((all, self.unmeasured))
     }
 
     /// Keeps the times of experiments that the user did not ask for this time, for the run that goes on with them.
@@ -273,7 +279,7 @@ impl<'plan> Campaign<'plan> {
             self.check_interruption()?;
             if let Err(reason) = prepared {
                 // Experiments that need no network can still be measured.
-                eprintln!("rustcoll: {} is not measured: {reason}", experiment.name);
+                self.leave_out(experiment, &reason.to_string());
                 self.is_complete = false;
                 return Ok(());
             }
@@ -334,7 +340,10 @@ impl<'plan> Campaign<'plan> {
         for complaint in ended.complaints(race.ranks) {
             eprintln!("rustcoll: {name}: {complaint}");
         }
-        self.is_complete &= is_whole;
+        if !is_whole {
+            self.unmeasured.entry(name.clone()).or_insert_with(|| "a job ended too early".into());
+            self.is_complete = false;
+        }
         ended.library.map_or(Ok(()), |library| self.note_machine(&library))
     }
 

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::files;
 use measurements::Contestant;
 use rustcoll::selection::quantity;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
@@ -64,11 +64,14 @@ struct Outcome<'plan> {
 }
 
 impl Outcome<'_> {
-    /// Returns what was not measured at all, in words: the experiment, or cells of its limits.
-    fn unmeasured(&self) -> Vec<String> {
+    /// Returns what was not measured, in words: the experiment, or cells of its limits. `failed`: why some experiments were not.
+    fn unmeasured(&self, failed: &BTreeMap<String, String>) -> Vec<String> {
         let name = &self.experiment.name;
+        if let Some(reason) = failed.get(name) {
+            return vec![format!("{name} ({reason})")];
+        }
         if self.ratios.is_empty() {
-            return vec![name.clone()];
+            return vec![format!("{name} (nothing to compare with)")];
         }
         let empty = self.verdicts.iter().filter(|(_, verdict)| verdict.cells == 0);
         empty.map(|(limit, _)| format!("{name} ({})", limit.cells.described())).collect()
@@ -80,6 +83,7 @@ impl Outcome<'_> {
 pub fn write(
     plan: &Plan,
     store: &Store,
+    failed: &BTreeMap<String, String>,
     is_asked: &dyn Fn(&str) -> bool,
     path: &Path,
     output: &mut impl Write,
@@ -98,13 +102,9 @@ pub fn write(
     }
     writeln!(output, "{}", format!("{overview}{}", summary(&outcomes)).trim())?;
     let asked = outcomes.iter().filter(|outcome| is_asked(&outcome.experiment.name));
-    let unmeasured: Vec<String> = asked.flat_map(Outcome::unmeasured).collect();
+    let unmeasured: Vec<String> = asked.flat_map(|outcome| outcome.unmeasured(failed)).collect();
     if !unmeasured.is_empty() {
-        writeln!(
-            output,
-            "\nNot measured, so it is not known whether limits hold: {}",
-            unmeasured.join("; ")
-        )?;
+        writeln!(output, "\nNot measured: {}", unmeasured.join("; "))?;
     }
     let mut verdicts = outcomes.iter().flat_map(|outcome| &outcome.verdicts);
     Ok(unmeasured.is_empty() && verdicts.all(|(_, verdict)| is_explained(verdict)))

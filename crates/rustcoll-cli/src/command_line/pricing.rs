@@ -190,7 +190,7 @@ pub struct FitOptions {
     /// search starts at a guess, and no parameter depends on them
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub machine: Option<String>,
-    /// Where the nodes of each run were: comma-separated run, node and group
+    /// Where the nodes of each run were: comma-separated run, node and group. For machines with groups
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub placement: Option<PathBuf>,
     /// Fits to one cell of so many, which leaves the rest to validate by. The rows of a cell differ in their algorithms only
@@ -242,7 +242,7 @@ pub struct ValidateOptions {
     /// The machine.
     #[command(flatten)]
     pub machine: MachineOption,
-    /// Where the nodes of each run were: comma-separated run, node and group
+    /// Where the nodes of each run were: comma-separated run, node and group. For machines with groups
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub placement: Option<PathBuf>,
     /// Only rows of these numbers of ranks, both ends included
