@@ -34,6 +34,11 @@ impl Listed {
         if self.root == Root::Any { problem.root } else { 0 }
     }
 
+    /// Whether blocks get other numbers than in the listed programs.
+    pub fn renumbers_blocks(&self, problem: &Problem) -> bool {
+        self.moved_by(problem) > 0 && self.collective.cut() != Cut::Vector
+    }
+
     /// Returns the schedule of a rank.
     ///
     /// # Panics
@@ -41,10 +46,10 @@ impl Listed {
     pub fn schedule(&self, problem: &Problem, rank: usize) -> Schedule {
         let by = self.moved_by(problem);
         let program = self.programs[&problem.size][self.origin(problem, rank)].clone();
-        let program = match (by, self.collective.cut()) {
-            (0, _) => program,
-            (_, Cut::Vector) => program.relabel(by),
-            _ => program.relabel(by).relabel_blocks(by),
+        let program = match by {
+            0 => program,
+            _ if self.renumbers_blocks(problem) => program.relabel(by).relabel_blocks(by),
+            _ => program.relabel(by),
         };
         if problem.in_place { in_place(self.collective, program, problem) } else { program }
     }

@@ -20,6 +20,8 @@ typedef struct rustcoll_module {
     mca_coll_base_comm_coll_t below;
     int has_saved;
     rustcoll_group group;
+    /* How many persistent collectives were made when the first tags had been used; the same at all ranks. */
+    unsigned late_persistent;
     void *state;
 } rustcoll_module;
 
@@ -29,7 +31,7 @@ void rustcoll_fill_slots(mca_coll_base_module_t *module, int is_inter);
 
 /* Makes the request of a non-blocking or persistent collective, and starts it unless it is persistent. Returns an
  * error, or RUSTCOLL_BELOW; there is no request then. */
-int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *call, int is_persistent,
+int rustcoll_request_new(rustcoll_module *module, const rustcoll_call *call, int is_persistent,
                          struct ompi_communicator_t *communicator, ompi_request_t **request);
 /* Stops Open MPI's calls of rustcoll_progress, which began with the first request. */
 void rustcoll_stop_progress(void);

@@ -8,6 +8,7 @@ static void construct(rustcoll_module *module)
 {
     memset(&module->below, 0, sizeof module->below);
     module->has_saved = 0;
+    module->late_persistent = 0;
     module->state = NULL;
 }
 

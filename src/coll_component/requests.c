@@ -166,26 +166,26 @@ static int tag_on_local_communicator(int tag)
     return MCA_COLL_BASE_TAG_NONBLOCKING_END + (MCA_COLL_BASE_TAG_NONBLOCKING_BASE - tag);
 }
 
-/* Where the network sends only the last bits of a tag, as UCX sends 24, tags further down are those of the program and of blocking collectives. So
- * half of the tags that it tells apart are used once, and then the second half of these again and again. */
-static int most_tags(void) { return mca_pml.pml_max_tag / 2; }
-
-static int told_apart(int tag)
+/* Where the network sends only the last bits of a tag, as UCX sends 24, tags further down are those of the program and of blocking collectives.
+ * So the tags that it tells apart are used again after some million collectives: those in the second quarter by non-blocking collectives, and
+ * those in the second half by persistent ones, which may stay. The others are used once. Blocking collectives have those at the end. */
+static int told_apart(rustcoll_module *module, int tag, int is_persistent)
 {
-    const int number = MCA_COLL_BASE_TAG_NONBLOCKING_BASE - tag, most = most_tags();
-    return number < most ? tag : MCA_COLL_BASE_TAG_NONBLOCKING_BASE - most / 2 - number % (most / 2);
+    const int number = MCA_COLL_BASE_TAG_NONBLOCKING_BASE - tag, half = mca_pml.pml_max_tag / 2 - 64;
+    if (number < half / 2) {
+        return tag;
+    }
+    if (is_persistent) {
+        return MCA_COLL_BASE_TAG_NONBLOCKING_BASE - half - module->late_persistent++ % half;
+    }
+    return MCA_COLL_BASE_TAG_NONBLOCKING_BASE - half / 2 - number % (half / 2);
 }
 
-int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *call, int is_persistent,
+int rustcoll_request_new(rustcoll_module *module, const rustcoll_call *call, int is_persistent,
                          struct ompi_communicator_t *communicator, ompi_request_t **handle)
 {
     /* Before anything can fail, because all ranks must reserve equally many tags. */
-    const int reserved = ompi_coll_base_nbc_reserve_tags(communicator, 1);
-    if (is_persistent && MCA_COLL_BASE_TAG_NONBLOCKING_BASE - reserved >= most_tags() / 2) {
-        /* It may stay until another collective has its tag. */
-        return RUSTCOLL_BELOW;
-    }
-    const int tag = told_apart(reserved);
+    const int tag = told_apart(module, ompi_coll_base_nbc_reserve_tags(communicator, 1), is_persistent);
     const int local_tag = OMPI_COMM_IS_INTER(communicator) ? tag_on_local_communicator(tag) : tag;
     rustcoll_request *request = OBJ_NEW(rustcoll_request);
     if (NULL == request) {

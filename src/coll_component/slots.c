@@ -30,7 +30,7 @@
     static int nonblocking_##name(signature##_PARAMETERS, ompi_request_t **request,                          \
                                   mca_coll_base_module_t *super)                                             \
     {                                                                                                        \
-        const rustcoll_module *module = (rustcoll_module *) super;                                           \
+        rustcoll_module *module = (rustcoll_module *) super;                                                 \
         rustcoll_description described;                                                                      \
         described.group = &module->group;                                                                    \
         described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
@@ -43,7 +43,7 @@
     static int persistent_##name(signature##_PARAMETERS, struct ompi_info_t *info, ompi_request_t **request, \
                                  mca_coll_base_module_t *super)                                              \
     {                                                                                                        \
-        const rustcoll_module *module = (rustcoll_module *) super;                                           \
+        rustcoll_module *module = (rustcoll_module *) super;                                                 \
         rustcoll_description described;                                                                      \
         described.group = &module->group;                                                                    \
         described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \

@@ -297,10 +297,14 @@ static void set_up(rustcoll_state *state)
     note_facts(state, facts, state->own);
 }
 
+/* Without its duplicate, a communicator's operations would wait for ever. */
 static void check_duplication(int error)
 {
     if (MPI_SUCCESS != error) {
-        rustcoll_end_job("rustcoll: MPI has no further communicator, and RUSTCOLL_NONBLOCKING needs one for each that has collectives");
+        char reason[MPI_MAX_ERROR_STRING];
+        int length = 0;
+        PMPI_Error_string(error, reason, &length);
+        rustcoll_end_job("rustcoll: RUSTCOLL_NONBLOCKING needs one more communicator for each that has collectives, and MPI made none: %.*s", length, reason);
     }
 }
 
@@ -382,7 +386,7 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
     } else {
         /* No rank may wait in MPI for its duplicate: another rank may wait for this rank's part of a non-blocking collective. */
         check_duplication(PMPI_Comm_idup(communicator, &state->own, &state->duplication));
-        if (is_blocking && !is_left_to_mpi(state)) {
+        if (is_blocking) {
             set_up(state);
         }
     }

@@ -19,7 +19,7 @@ typedef struct request {
     MPI_Request stand_in;
     int tag;
     int is_persistent;
-    /* Of a persistent request: whether it is between its start and its end, and whether the program freed it meanwhile. */
+    /* Whether it is between its start and its end, and whether the program freed it, which is persistent, meanwhile. */
     int is_active, is_freed;
     used used;
     struct request *next, *next_waiting;
@@ -377,7 +377,9 @@ static request *forget(MPI_Request handle, int *is_active)
     *is_active = NULL != found && found->is_active;
     if (NULL != found) {
         found->is_freed = 1;
-        found->stand_in = *is_active ? handle : MPI_REQUEST_NULL;
+        if (!*is_active) {
+            found->stand_in = MPI_REQUEST_NULL;
+        }
     }
     pthread_mutex_unlock(&lock);
     return *is_active ? NULL : found;

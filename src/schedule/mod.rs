@@ -199,7 +199,7 @@ impl Step {
     }
 
     /// Whether it sends from the caller's buffers or receives into them.
-    pub fn sends_own_blocks(&self) -> bool {
+    pub fn posts_own_blocks(&self) -> bool {
         self.is_post() && self.each_run().any(|run| run.buffer != Buffer::Scratch)
     }
 

@@ -153,11 +153,14 @@ impl OwnSchedule {
         }
         let programs = &listed.programs[&size];
         check_room(programs.iter())?;
-        if problem.root != 0 && listed.root == Root::Any {
+        if listed.renumbers_blocks(&problem) {
             // Only blocks that exist can be renumbered.
             let for_root_0 = Problem { root: 0, in_place: false, ..problem.clone() };
-            let checked = check_programs(collective, &for_root_0, programs);
-            checked.map_err(|violation| Failure::of("text", format!("for root 0: {violation}")))?;
+            check_programs(collective, &for_root_0, programs).map_err(|violation| {
+                let Violation { rank, step, .. } = violation;
+                let line = file.line(&for_root_0, &programs[rank], rank, step).line;
+                misread(Misread { line, column: 1, message: format!("for root 0: {violation}") })
+            })?;
         }
         let schedules = (0..size).map(|rank| listed.schedule(&problem, rank).unrolled()).collect();
         let ordered = self.ordered.unwrap_or(false) || file.keeps_order();

@@ -217,8 +217,11 @@ fn a_schedule_file_with_runs_that_do_not_exist_is_refused() {
         )
     };
     for (blocks, message) in [
-        (2, "for root 0: rank 0, step 0: send[0..2] is out of range: here send has block 0 alone"),
-        (0, "for root 0: rank 0: 0 blocks instead of 2"),
+        (
+            2,
+            "line 6, column 1: for root 0: rank 0, step 0: send[0..2] is out of range: here send has block 0 alone",
+        ),
+        (0, "line 5, column 1: for root 0: rank 0: 0 blocks instead of 2"),
     ] {
         let question = json!({"own": {"collective": "gather", "text": file(blocks), "root": 1}});
         assert_eq!(error(question), (message.into(), Some("text".into())));

@@ -180,7 +180,8 @@ impl Communicator {
         if let Some(error) = unsafe { &*self.blocking.get() }.broken_by {
             return error;
         }
-        if let Err(error) = self.learn_of_neighbours(Collective::ALL[call.collective as usize], values) {
+        if let Err(error) = self.learn_of_neighbours(Collective::ALL[call.collective as usize], values, true)
+        {
             // SAFETY: by this function's contract.
             return unsafe { self.break_off(call, error) };
         }
@@ -226,7 +227,7 @@ impl Communicator {
             let form = schedules::Form {
                 has_below,
                 is_blocking: true,
-                all_come: self.all_come(arguments.collective),
+                all_come: self.all_come(arguments.collective, true),
                 may_share: true,
                 calls_others: !*are_inner,
             };

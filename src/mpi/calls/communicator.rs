@@ -192,18 +192,28 @@ impl Communicator {
         Ok(planned)
     }
 
-    /// Decides anew who serves a call that moves data.
+    /// Decides anew who serves a call that moves data, and tells it.
     pub(super) fn planned_anew(
         &self,
         arguments: &Arguments,
         values: Values,
         form: Form,
     ) -> Result<Planned, Refusal> {
-        let has_neighbours = arguments.collective.cut() == Cut::Edges;
-        let graph = if has_neighbours { self.graph()? } else { Graph::default() };
-        let planned = self.planning().plan(arguments, values, form, graph)?;
+        let planned = self.decided_anew(arguments, values, form)?;
         planned.tell(&self.name, arguments);
         Ok(planned)
+    }
+
+    /// Decides anew who serves a call that moves data.
+    pub(super) fn decided_anew(
+        &self,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+    ) -> Result<Planned, Refusal> {
+        let has_neighbours = arguments.collective.cut() == Cut::Edges;
+        let graph = if has_neighbours { self.graph(form)? } else { Graph::default() };
+        self.planning().plan(arguments, values, form, graph)
     }
 
     /// The name in log lines, and the ranks.

@@ -5,6 +5,7 @@ use super::communicator::Communicator;
 use super::planning::Refusal;
 use crate::algorithms::Collective::{self, NeighborAllgather, NeighborAlltoall};
 use crate::algorithms::{Cut, Graph};
+use crate::mpi::decision::schedules::Form;
 use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::decision::{neighbours_of_node, stencil};
 use crate::mpi::messages::transport::Error;
@@ -19,8 +20,12 @@ impl Communicator {
     }
 
     /// Returns the topology, with the neighbours of the node's ranks and the common stencil as far as the ranks know them.
-    /// Fails if they failed to tell each other.
-    pub(super) fn graph(&self) -> Result<Graph, Refusal> {
+    /// Fails if they failed to tell each other. Where not all ranks come to a call, some remember what was decided before
+    /// they knew.
+    pub(super) fn graph(&self, form: Form) -> Result<Graph, Refusal> {
+        if !form.all_come {
+            return Ok(self.topology().graph.clone());
+        }
         let graph = match self.neighbours_of_node.get() {
             Some(Ok(graph)) => graph.clone(),
             Some(Err(error)) => return Err(Refusal::Error(*error)),
@@ -37,18 +42,23 @@ impl Communicator {
     /// neighbours of all ranks of their node. All ranks must call this in the same order as their blocking collectives and
     /// initializations of persistent ones. Whether there is something to do depends neither on counts, which may be 0 at
     /// some ranks, nor on remembered calls.
-    pub(super) fn learn_of_neighbours(&self, collective: Collective, values: Values) -> Result<(), Error> {
-        if collective.cut() != Cut::Edges || !self.all_come(collective) {
+    pub(super) fn learn_of_neighbours(
+        &self,
+        collective: Collective,
+        values: Values,
+        is_blocking: bool,
+    ) -> Result<(), Error> {
+        if collective.cut() != Cut::Edges || !self.all_come(collective, is_blocking) {
             return Ok(());
         }
         self.look_for_stencil(collective, values)?;
         self.tell_node_of_neighbours(collective, values)
     }
 
-    /// Whether all ranks come to a blocking collective. Open MPI itself ends these two at ranks with counts of 0, so no
-    /// rank of a graph may wait for all others. The edges of a grid connect all its ranks, whose counts are equal then.
-    pub(super) fn all_come(&self, collective: Collective) -> bool {
-        let ends_early = matches!(collective, NeighborAllgather | NeighborAlltoall);
+    /// Whether all ranks come to a collective. Open MPI itself ends these two, if they block, at ranks with counts of 0, so
+    /// no rank of a graph may wait for all others. The edges of a grid connect all its ranks, whose counts are equal then.
+    pub(super) fn all_come(&self, collective: Collective, is_blocking: bool) -> bool {
+        let ends_early = is_blocking && matches!(collective, NeighborAllgather | NeighborAlltoall);
         !ends_early || self.topology().is_cartesian || idle_neighbours_come()
     }
 
@@ -88,7 +98,7 @@ impl Communicator {
     }
 
     /// Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is among
-    /// them: for it the ranks would have learnt of their neighbours.
+    /// them: for it the ranks would have learnt of their neighbours, or its decision does not depend on them.
     fn forget_overlapping(&self) {
         self.overlapping().clear();
     }

@@ -127,7 +127,7 @@ impl Communicator {
         if is_persistent {
             // MPI lets the initialization of a persistent collective wait for other ranks, but no non-blocking call.
             let collective = Collective::ALL[call.collective as usize];
-            let learnt = self.learn_of_neighbours(collective, Settings::of(collective).values());
+            let learnt = self.learn_of_neighbours(collective, Settings::of(collective).values(), false);
             learnt.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
         }
         // SAFETY: by this function's contract.
@@ -287,7 +287,9 @@ impl Communicator {
                 let spare = unsafe { self.remember(spared, call, values, &planned) };
                 return Ok(Prospect { what: What::Planned(arguments, planned), turn: None, spare });
             }
-            spared.clear();
+            if self.lanes.spared.is_over() {
+                spared.clear();
+            }
         }
         let mut turn = if depends_on_memory { Some(self.lanes.of_next(is_persistent)?) } else { None };
         let standing = turn.as_mut().map_or(Standing::Has, Turn::standing);
@@ -306,11 +308,8 @@ impl Communicator {
                 Err(Refusal::Error(error)) => return Err(error),
             }
         }
-        let mut undecided =
+        let undecided =
             Undecided { communicator: ptr::from_ref(self), arguments, values, form, is_persistent };
-        if standing == Standing::HasNone {
-            undecided.do_without_memory();
-        }
         Ok(Prospect { what: What::Undecided(undecided), turn, spare: Weak::new() })
     }
 
@@ -329,15 +328,18 @@ impl Communicator {
     ) -> Result<Option<Planned>, Error> {
         // SAFETY: by this function's contract.
         if let Some(job) = unsafe { jobs.find(call, &values) } {
-            let is_spared = job.planned.is_repeated();
-            return Ok(is_spared.then(|| job.planned.clone()));
+            let planned = job.planned.is_repeated().then(|| job.planned.clone());
+            planned.iter().for_each(|planned| planned.tell(&self.name, arguments));
+            return Ok(planned);
         }
         let spared = &self.lanes.spared;
         let weight = if spared.is_over() { None } else { self.planning().weight(arguments, values, form) };
         let Some(weight) = weight.filter(|&weight| spared.count(weight)) else { return Ok(None) };
         let form = Form { may_share: false, ..form };
-        let planned = self.planned_anew(arguments, values, form).map_err(Refusal::error)?;
-        Ok(Some(planned.while_spared(Arc::clone(spared), weight)))
+        let planned = self.decided_anew(arguments, values, form).map_err(Refusal::error)?;
+        let planned = planned.while_spared(Arc::clone(spared), weight);
+        planned.tell(&self.name, arguments);
+        Ok(Some(planned))
     }
 
     /// Remembers how a call is served, unless it is remembered. Returns where its freed operations are kept.

@@ -353,7 +353,7 @@ fn planned(
 /// bytes, so their data must have no gaps. As to slots, only Open MPI's internal functions can begin within an element:
 /// with MPI's functions, every stripe would pack its whole element.
 fn is_packed_whole(arguments: &Arguments, schedule: &Schedule) -> bool {
-    let sends = !arguments.collective.reduces() && schedule.steps.iter().any(Step::sends_own_blocks);
+    let sends = !arguments.collective.reduces() && schedule.steps.iter().any(Step::posts_own_blocks);
     let is_long = |side: &Side| is_preloaded() && side.datatype().size > LONG_ELEMENT;
     [&arguments.send, &arguments.recv]
         .into_iter()

@@ -449,7 +449,7 @@ impl Schedules {
     /// What all ranks know of their nodes before a call. Of neighbourhood collectives MPI makes none itself.
     fn spread(&self, collective: Collective, form: Form) -> Spread<'_> {
         match &self.nodes_of_neighbours {
-            Some(nodes) if collective.cut() == Cut::Edges => Spread::Nodes(nodes),
+            Some(nodes) if form.all_come && collective.cut() == Cut::Edges => Spread::Nodes(nodes),
             _ => self.nodes.known(form.is_blocking),
         }
     }

@@ -233,7 +233,7 @@ fn other_parameters() -> [Registered; 9] {
         shared(general_parameter(
             "no_idle_neighbours",
             "Whether in each neighbourhood collective on a graph, all ranks have something to send or receive, or none has; off: they may \
-             differ, and then combining and node_aware do not serve neighbor_allgather(v) and neighbor_alltoall there",
+             differ, and then combining and node_aware do not serve neighbor_allgather and neighbor_alltoall there if they block",
             &SWITCH,
             0,
             &NO_IDLE_NEIGHBOURS,
