@@ -297,7 +297,7 @@ static void set_up(rustcoll_state *state)
     note_facts(state, facts, state->own);
 }
 
-/* Without its duplicate, a communicator's operations would wait for ever. */
+/* Without its duplicate, a communicator's operations never end. */
 static void check_duplication(int error)
 {
     if (MPI_SUCCESS != error) {

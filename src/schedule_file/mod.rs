@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The most steps of all programs of a file together, so that they can be unrolled. A step in a loop counts
-/// each time. As many ranges of blocks may stand in messages, and as many posts in waits.
+/// each time. Messages may have as many ranges of blocks, and waits as many posts.
 pub const MOST_STEPS: usize = 1 << 22;
 
 /// The most blocks of all ranks together, in buffers, scratch memory and slots: a proof tracks the content of

@@ -130,15 +130,16 @@ fn check_parameters(options: &PredictOptions, algorithms: &[&Algorithm]) -> Resu
         ("--segment", !options.segment.is_empty(), Parameter::Segment),
     ] {
         if is_given && !algorithms.iter().any(|algorithm| algorithm.parameters.contains(&parameter)) {
-            let named = |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
-            let names = named(&mut algorithms.iter().map(|algorithm| algorithm.name));
-            let taking =
-                options.collective.algorithms().filter(|algorithm| algorithm.parameters.contains(&parameter));
-            let taking = match named(&mut taking.map(|algorithm| algorithm.name)) {
-                none if none.is_empty() => format!("no algorithm of {} takes it", options.collective.name()),
-                names => format!("algorithms that take it: {names}"),
+            let names: Vec<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
+            let all = options.collective.algorithms();
+            let taking = all.filter(|algorithm| algorithm.parameters.contains(&parameter));
+            let taking: Vec<&str> = taking.map(|algorithm| algorithm.name).collect();
+            let right = match taking.is_empty() {
+                true => format!("no algorithm of {} takes it", options.collective.name()),
+                false => format!("algorithms that take it: {}", taking.join(", ")),
             };
-            return Err(Failure::Usage(format!("{option}: has no effect on {names}; {taking}")));
+            let names = names.join(", ");
+            return Err(Failure::Usage(format!("{option}: has no effect on {names}; {right}")));
         }
     }
     Ok(())

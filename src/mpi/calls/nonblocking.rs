@@ -277,6 +277,8 @@ impl Communicator {
         let depends_on_memory = match unsafe { jobs.find(call, &values) } {
             Some(job) => job.planned.depends_on_memory,
             None if arguments.is_empty() => false,
+            // SAFETY: as above.
+            None if !is_persistent && unsafe { spared.find(call, &values) }.is_some() => true,
             None => self.planning().depends_on_memory(&arguments, values, form),
         };
         if depends_on_memory && !is_persistent {
