@@ -110,6 +110,8 @@ struct Run<'job, R: Recorder> {
     machine: &'job Machine,
     /// Asked for once, because what the machine does not state is derived.
     shared: Shared,
+    /// What each byte of work costs.
+    work_times: [(Charged, f64); 5],
     ranks: Vec<Rank<R::Instant>>,
     posts: Vec<Post<R::Instant>>,
     /// What posts of each kind cost.
@@ -196,6 +198,7 @@ impl<'job, R: Recorder> Run<'job, R> {
             bytes,
             machine,
             shared: machine.shared(),
+            work_times: Work::times(machine, bytes.held),
             ranks: vec![begin; ranks],
             posts: vec![unknown; network.ends.len()],
             costs: network.kinds.iter().map(|kind| Cost::of(kind, bytes, machine)).collect(),
@@ -267,16 +270,10 @@ impl<'job, R: Recorder> Run<'job, R> {
 
     /// Charges a rank's processor for copies, reductions and reads.
     fn work(&mut self, rank: usize, work: &Work) {
-        let (processor, shared) = (&self.machine.processor, self.shared);
-        let held = self.bytes.held;
-        for (what, amount, time) in [
-            (Charged::Copy, work.copied, processor.copy_time),
-            (Charged::Reduction, work.reduced, processor.reduce_time),
-            (Charged::Reading, work.read, shared.byte_time),
-            (Charged::SingleCopy, work.copied_singly, shared.time_of_single_copies()),
-        ] {
+        let bytes = self.bytes.held;
+        for (amount, (what, time)) in work.amounts().into_iter().zip(self.work_times) {
             let amount = amount.with(self.bytes.block);
-            self.spend(rank, Charge { what, bytes: held, amount }, amount * time.at(held));
+            self.spend(rank, Charge { what, bytes, amount }, amount * time);
         }
     }
 

@@ -15,7 +15,6 @@ use crate::cost::machine::{Machine, Port};
 use crate::engine::SlotBounds;
 use crate::random::Random;
 use crate::schedule::{Schedule, SlotKind};
-use crate::selection::Measure;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -52,6 +51,8 @@ pub struct Simulation {
     is_block_placed: bool,
     /// How many blocks a schedule cuts vectors into.
     blocks: usize,
+    /// The most blocks in a buffer of a rank.
+    most_blocks: usize,
     /// How many slots each rank shares.
     slots: usize,
     /// What the slots hold.
@@ -90,9 +91,14 @@ impl Simulation {
         }
         let (size, problem) = (problem.size, Problem { nodes, ..problem.clone() });
         let Schedule { blocks, slots, slot_kind, .. } = algorithm.program(&problem, 0);
+        let most_blocks = |rank| {
+            let sent = collective.send_blocks(&problem, rank, blocks).len();
+            sent.max(collective.recv_blocks(&problem, rank, blocks).len())
+        };
         Ok(Simulation {
             collective,
             algorithm,
+            most_blocks: (0..size).map(most_blocks).max().unwrap_or(0),
             problem,
             stripe: None,
             machine: machine.of_job(size),
@@ -189,10 +195,8 @@ impl Simulation {
 
     /// Returns the bytes of the call in the rank that has most of them.
     fn held(&self, bytes: usize) -> f64 {
-        match Measure::of(self.collective) {
-            Measure::Block => bytes as f64 * self.size() as f64,
-            Measure::Vector | Measure::AllBlocks | Measure::Nothing => bytes as f64,
-        }
+        let parts = Sizes::parts(self.collective, &self.problem, self.blocks);
+        bytes as f64 * self.most_blocks as f64 / parts as f64
     }
 
     /// Returns the lengths of blocks for which the programs of a call are written, and the call's bytes.

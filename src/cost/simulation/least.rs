@@ -1,7 +1,7 @@
 //! A lower bound of the simulated time of a call, from the programs of few of its ranks.
 
 use super::events::Bytes;
-use super::program::{Action, Direction, Post, Program};
+use super::program::{Action, Direction, Post, Program, Work};
 use crate::algorithms::Nodes;
 use crate::cost::machine::{Link, Machine, Port};
 use std::sync::Arc;
@@ -60,8 +60,8 @@ fn overhead(post: &Post, link: &Link) -> f64 {
 pub struct LeastCosts<'job> {
     machine: &'job Machine,
     bytes: Bytes,
-    /// For each byte that is copied, reduced, read, and copied singly.
-    work: [f64; 4],
+    /// For each byte of work, in the order of [`Work::times`].
+    work: [f64; 5],
     /// From the raising of a flag until it is seen.
     pub flag_latency: f64,
     /// For raising a flag, and for seeing one.
@@ -70,13 +70,11 @@ pub struct LeastCosts<'job> {
 
 impl<'job> LeastCosts<'job> {
     pub fn new(bytes: Bytes, machine: &'job Machine) -> Self {
-        let (processor, shared) = (&machine.processor, machine.shared());
-        let work =
-            [processor.copy_time, processor.reduce_time, shared.byte_time, shared.time_of_single_copies()];
+        let shared = machine.shared();
         LeastCosts {
             machine,
             bytes,
-            work: work.map(|time| time.at(bytes.held)),
+            work: Work::times(machine, bytes.held).map(|(_, time)| time),
             flag_latency: shared.latency,
             flag_overhead: shared.overhead,
         }
@@ -90,12 +88,8 @@ impl<'job> LeastCosts<'job> {
     pub fn of_action(&self, action: &Action) -> f64 {
         match action {
             Action::Work(work) => {
-                let amounts = [work.copied, work.reduced, work.read, work.copied_singly];
-                amounts
-                    .into_iter()
-                    .zip(self.work)
-                    .map(|(amount, time)| amount.with(self.bytes.block) * time)
-                    .sum()
+                let amounts = work.amounts().into_iter().zip(self.work);
+                amounts.map(|(amount, time)| amount.with(self.bytes.block) * time).sum()
             }
             Action::Give | Action::Expect => self.flag_overhead,
             Action::Post | Action::Wait(_) => 0.0,

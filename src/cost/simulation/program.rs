@@ -1,5 +1,6 @@
 //! What a rank does, as far as it takes time.
 
+use super::charge::Charged;
 use super::sizes::{Amount, Lengths, Sizes, Total};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::cost::{ByteTime, Machine, Processor};
@@ -80,12 +81,35 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
     pub copied: Amount,
-    /// Results of reductions.
+    /// Results of reductions of operands in the rank's own memory.
     pub reduced: Amount,
+    /// Results of reductions whose other operand is in a slot of another rank. It is read while the processor reduces.
+    pub reduced_from_slots: Amount,
     /// Read in slots of other ranks.
     pub read: Amount,
     /// Copied from other ranks' own memory.
     pub copied_singly: Amount,
+}
+
+impl Work {
+    /// Returns the amounts in the order of [`Work::times`].
+    pub fn amounts(&self) -> [Amount; 5] {
+        [self.copied, self.reduced, self.reduced_from_slots, self.read, self.copied_singly]
+    }
+
+    /// Returns what each byte of work costs if a rank has `held` bytes in its call, and by which parameter of the machine.
+    pub fn times(machine: &Machine, held: f64) -> [(Charged, f64); 5] {
+        let (processor, shared) = (&machine.processor, machine.shared());
+        let reading = (Charged::Reading, shared.byte_time.at(held));
+        let reducing = (Charged::Reduction, processor.reduce_time.at(held));
+        [
+            (Charged::Copy, processor.copy_time.at(held)),
+            reducing,
+            if reading.1 > reducing.1 { reading } else { reducing },
+            reading,
+            (Charged::SingleCopy, shared.time_of_single_copies().at(held)),
+        ]
+    }
 }
 
 /// Signals between ranks of a node through the memory that they share.
@@ -166,6 +190,7 @@ pub struct Writer<'job> {
 struct Elements {
     copied: usize,
     reduced: usize,
+    reduced_from_slots: usize,
     /// In slots of other ranks.
     read: usize,
     /// From other ranks' own memory.
@@ -310,20 +335,15 @@ impl<'job> Writer<'job> {
     }
 
     /// MPI's operators leave the result where the right operand was, so that one may have to be copied first.
-    /// A rank reads slots of others while its processor reduces: only the longer of the two counts.
     fn reduce(&mut self, left: Region, right: Region, target: Region, own: u32, sizes: &Sizes) {
         let copies = copies_of_reduction(left, right, target);
         if copies > 0 {
             self.copy(right, own, false, sizes);
             self.since.copied += (copies - 1) * target.elements;
         }
-        let operands = if copies > 0 { &[left][..] } else { &[left, right] };
-        let read = operands.iter().filter(|&&operand| is_of_others(operand, own)).count() * target.elements;
-        self.note_read(read, sizes);
-        // The choice must not depend on the length of blocks: programs serve several lengths.
-        let (reading, reducing) = (self.machine.shared().byte_time, self.machine.processor.reduce_time);
-        if read as f64 * reading.at(1.0) > target.elements as f64 * reducing.at(1.0) {
-            self.since.read += read;
+        if is_of_others(left, own) {
+            self.note_read(target.elements, sizes);
+            self.since.reduced_from_slots += target.elements;
         } else {
             self.since.reduced += target.elements;
         }
@@ -340,19 +360,20 @@ impl<'job> Writer<'job> {
     fn end_work(&mut self, sizes: &Sizes) {
         let Processor { copy_time, reduce_time, .. } = self.machine.processor;
         let shared = self.machine.shared();
-        let Elements { copied, reduced, read, copied_singly } = std::mem::take(&mut self.since);
+        let Elements { copied, reduced, reduced_from_slots, read, copied_singly } =
+            std::mem::take(&mut self.since);
         // Work that takes no time is left out, so that ranks that differ only in such work are alike.
-        let bytes = |elements: usize, time: ByteTime| {
-            sizes.element.times(if time.is_none() { 0.0 } else { elements as f64 })
+        let bytes = |elements: usize, times: &[ByteTime]| {
+            sizes.element.times(if times.iter().all(ByteTime::is_none) { 0.0 } else { elements as f64 })
         };
         let work = Work {
-            copied: bytes(copied, copy_time),
-            reduced: bytes(reduced, reduce_time),
-            read: bytes(read, shared.byte_time),
-            copied_singly: bytes(copied_singly, shared.time_of_single_copies()),
+            copied: bytes(copied, &[copy_time]),
+            reduced: bytes(reduced, &[reduce_time]),
+            reduced_from_slots: bytes(reduced_from_slots, &[reduce_time, shared.byte_time]),
+            read: bytes(read, &[shared.byte_time]),
+            copied_singly: bytes(copied_singly, &[shared.time_of_single_copies()]),
         };
-        let Work { copied, reduced, read, copied_singly } = work;
-        if [copied, reduced, read, copied_singly].iter().any(|amount| amount.with(1.0) > 0.0) {
+        if work.amounts().iter().any(|amount| amount.with(1.0) > 0.0) {
             self.program.actions.push(Action::Work(work));
         }
     }

@@ -354,6 +354,39 @@ fn a_reduction_takes_the_longer_of_reading_and_reducing() {
 }
 
 #[test]
+fn whether_reading_or_reducing_takes_longer_depends_on_the_machine_and_the_call() {
+    let reducing = |knots: &[(usize, f64)]| Machine {
+        processor: Processor { reduce_time: ByteTime::known_at(knots).unwrap(), ..sharing().processor },
+        ..sharing()
+    };
+    let algorithm = Allreduce.algorithm("shared_flat").unwrap();
+    let on = |machine: &Machine| Simulation::new(Allreduce, algorithm, &Problem::new(4), machine).unwrap();
+    let mut moved = on(&reducing(&[(1, 4.0)]));
+    let [short, long] = [8, 4096].map(|bytes| {
+        let slow_for_long = reducing(&[(8, 0.0), (4096, 4.0)]);
+        let found = on(&slow_for_long).predict(bytes).unwrap().time();
+        assert_eq!(moved.on(&slow_for_long).predict(bytes).unwrap().time(), found);
+        found / bytes as f64
+    });
+    assert!(long > short + 3.0 * 3.0, "{long} {short}");
+}
+
+#[test]
+fn work_takes_as_long_in_v_collectives_as_in_those_with_equal_blocks() {
+    let copy_time = ByteTime::known_at(&[(64, 0.125), (1024, 8.0)]).unwrap();
+    let machine = Machine { processor: Processor { copy_time, ..Processor::default() }, ..sharing() };
+    let time = |collective: Collective, algorithm: &str, problem: &Problem| {
+        let algorithm = collective.algorithm(algorithm).unwrap();
+        Simulation::new(collective, algorithm, problem, &machine).unwrap().predict(64).unwrap().time()
+    };
+    let ring = Problem::new(16);
+    let expected = time(Alltoall, "pairwise", &ring);
+    assert_eq!(time(Alltoallv, "pairwise", &ring), expected);
+    assert_eq!(time(Alltoallw, "pairwise", &ring), expected);
+    assert_eq!(time(Gatherv, "linear", &ring), time(Gather, "linear", &ring));
+}
+
+#[test]
 fn flags_and_messages_go_together() {
     // Rank 1 sends rank 2 a message with what it learned by a flag.
     let two_nodes = Machine { ranks_per_node: 2, ..sharing() };
