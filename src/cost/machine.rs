@@ -82,6 +82,9 @@ pub struct Link {
     pub group_latency: f64,
     /// Time for each byte: Hockney's beta, LogGP's G.
     pub byte_time: ByteTime,
+    /// Time for each byte of a message that two ranks exchange for another one, if it differs: [`Company::Exchange`]. Libraries
+    /// send such messages by other protocols than several at once.
+    pub exchange_byte_time: ByteTime,
     /// Time for each byte in what all messages of a node share besides their ports: its memory, or its cards.
     pub node_byte_time: ByteTime,
     /// Latency of a unidirectional message, if it differs: alpha_uni. The sender of such a message receives
@@ -100,6 +103,16 @@ pub struct Link {
     /// packet. Shorter ones pass in one piece.
     pub packet: usize,
     pub port: Port,
+}
+
+/// What a rank waits for together with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Company {
+    /// Nothing in the other direction.
+    OneWay,
+    /// One message in the other direction, and none in its own.
+    Exchange,
+    Others,
 }
 
 /// Who owns a port. A port sends and receives at the same time, but one message each.
@@ -159,6 +172,7 @@ impl Machine {
             latency: alpha,
             group_latency: 0.0,
             byte_time: beta.into(),
+            exchange_byte_time: ByteTime::NONE,
             node_byte_time: ByteTime::NONE,
             unidirectional_latency: None,
             unidirectional_byte_time: None,
@@ -270,13 +284,19 @@ impl Link {
         (bytes / self.packet as f64).ceil().clamp(1.0, MOST_PACKETS) as u32
     }
 
-    /// Returns the latency, and the time for each byte, of a message of so many bytes.
-    pub(super) fn hockney(&self, bytes: f64, is_unidirectional: bool) -> (f64, f64) {
-        let own = |value: Option<f64>| value.filter(|_| is_unidirectional);
+    /// Returns the latency, and the time for each byte, of a message of so many bytes. `company` is that at both its ends.
+    pub(super) fn hockney(&self, bytes: f64, company: Company) -> (f64, f64) {
+        let one_way = |value: Option<f64>| value.filter(|_| company == Company::OneWay);
+        let byte_time = if self.is_exchanged(company) { self.exchange_byte_time } else { self.byte_time };
         (
-            own(self.unidirectional_latency).unwrap_or(self.latency),
-            own(self.unidirectional_byte_time).unwrap_or_else(|| self.byte_time.at(bytes)),
+            one_way(self.unidirectional_latency).unwrap_or(self.latency),
+            one_way(self.unidirectional_byte_time).unwrap_or_else(|| byte_time.at(bytes)),
         )
+    }
+
+    /// Whether messages in such company have [`Link::exchange_byte_time`].
+    pub(super) fn is_exchanged(&self, company: Company) -> bool {
+        company == Company::Exchange && !self.exchange_byte_time.is_none()
     }
 }
 

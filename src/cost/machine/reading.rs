@@ -26,6 +26,7 @@ const BLOCK: &str = "block";
 const LATENCY: &str = "latency";
 const GROUP_LATENCY: &str = "group_latency";
 const BANDWIDTH: &str = "bandwidth";
+const EXCHANGE_BANDWIDTH: &str = "exchange_bandwidth";
 const NODE_BANDWIDTH: &str = "node_bandwidth";
 const SINGLE_COPY_BANDWIDTH: &str = "single_copy_bandwidth";
 const UNIDIRECTIONAL_LATENCY: &str = "unidirectional_latency";
@@ -49,11 +50,12 @@ const GROUPS: &str = "groups";
 
 const OF_MACHINE: [&str; 8] = [RANKS_PER_NODE, PLACEMENT, TCP, WITHIN, BETWEEN, SHARED, PROCESSOR, GROUPS];
 const OF_GROUPS: [&str; 1] = [NODES];
-const OF_LINK: [&str; 12] = [
+const OF_LINK: [&str; 13] = [
     BEYOND,
     LATENCY,
     GROUP_LATENCY,
     BANDWIDTH,
+    EXCHANGE_BANDWIDTH,
     NODE_BANDWIDTH,
     UNIDIRECTIONAL_LATENCY,
     UNIDIRECTIONAL_BANDWIDTH,
@@ -163,6 +165,7 @@ fn changed_link(table: &mut Table, link: Link) -> Link {
         latency: table.optional(LATENCY, units::time).unwrap_or(link.latency),
         group_latency: table.optional(GROUP_LATENCY, units::time).unwrap_or(link.group_latency),
         byte_time: table.speed(BANDWIDTH).unwrap_or(link.byte_time),
+        exchange_byte_time: table.speed(EXCHANGE_BANDWIDTH).unwrap_or(link.exchange_byte_time),
         node_byte_time: table.speed(NODE_BANDWIDTH).unwrap_or(link.node_byte_time),
         unidirectional_latency: table
             .optional(UNIDIRECTIONAL_LATENCY, units::time)
@@ -383,7 +386,7 @@ mod tests {
     fn everything_may_be_said() {
         let text = "ranks_per_node = 24\nplacement = \"block\"\ntcp = true\n\
             [within]\nlatency = \"1s\"\nbandwidth = \"4B/s\"\nport = \"node\"\n\
-            [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nnode_bandwidth = \"4B/s\"\nunidirectional_latency = \"1s\"\n\
+            [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nexchange_bandwidth = \"8B/s\"\nnode_bandwidth = \"4B/s\"\nunidirectional_latency = \"1s\"\n\
             unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\npacket = \"1KiB\"\nport = \"rank\"\n\
             [[between.beyond]]\nnodes = 4\nlatency = \"8s\"\ngroup_latency = \"1s\"\n\
             [[within.beyond]]\nranks = 8\nbandwidth = { 16 = \"2B/s\", 1KiB = \"4B/s\" }\n\
@@ -397,6 +400,7 @@ mod tests {
             latency: 2.0,
             group_latency: 0.0,
             byte_time: 0.5.into(),
+            exchange_byte_time: 0.125.into(),
             node_byte_time: 0.25.into(),
             unidirectional_latency: Some(1.0),
             unidirectional_byte_time: Some(0.25),

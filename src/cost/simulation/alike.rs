@@ -28,7 +28,12 @@ fn machines() -> [Machine; 3] {
     };
     let copying = Machine {
         ranks_per_node: 4,
-        between: Link { port: Port::Rank, node_byte_time: 0.75.into(), ..link },
+        between: Link {
+            port: Port::Rank,
+            exchange_byte_time: 1.5.into(),
+            node_byte_time: 0.75.into(),
+            ..link
+        },
         processor: Processor { copy_time: 0.125.into(), ..shared.processor },
         ..shared.clone()
     };

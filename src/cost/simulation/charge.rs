@@ -21,6 +21,8 @@ pub enum Charged {
     Crossing,
     /// A message passes a port.
     Transfer(Level),
+    /// A message that is exchanged for another one passes a port, where that takes another time.
+    Exchange(Level),
     /// A message passes what all messages of a node share.
     NodeTransfer(Level),
     /// A port waits before its next message.

@@ -3,7 +3,7 @@
 use super::events::Bytes;
 use super::program::{Action, Direction, Post, Program, Work};
 use crate::algorithms::Nodes;
-use crate::cost::machine::{Link, Machine, Port};
+use crate::cost::machine::{Company, Link, Machine, Port};
 use std::sync::Arc;
 
 /// Returns the least time of a rank: how long its processor, or the busiest of its ports, is busy.
@@ -99,7 +99,7 @@ impl<'job> LeastCosts<'job> {
     /// Returns how long a message keeps a port busy.
     pub fn transfer(&self, post: &Post, link: &Link) -> f64 {
         let length = post.bytes.with(self.bytes.block);
-        length * both_ways(link, length, |hockney| hockney.1)
+        length * in_any_company(link, length, |hockney| hockney.1)
     }
 
     /// Returns how long a message passes what all messages of a node share.
@@ -113,13 +113,13 @@ impl<'job> LeastCosts<'job> {
     pub fn message(&self, post: &Post, link: &Link, crossing: f64) -> f64 {
         let length = post.bytes.with(self.bytes.block);
         let ways = if length > link.eager_limit as f64 { 3.0 } else { 1.0 };
-        let latency = both_ways(link, length, |hockney| hockney.0);
+        let latency = in_any_company(link, length, |hockney| hockney.0);
         ways * (latency + crossing * self.machine.between.group_latency) + self.transfer(post, link)
     }
 }
 
-/// Returns the lesser of a value for messages in one direction and in both.
-fn both_ways(link: &Link, length: f64, value: fn((f64, f64)) -> f64) -> f64 {
-    let [one, other] = [false, true].map(|is_unidirectional| value(link.hockney(length, is_unidirectional)));
-    one.min(other)
+/// Returns the least of a value for messages in any company.
+fn in_any_company(link: &Link, length: f64, value: fn((f64, f64)) -> f64) -> f64 {
+    let companies = [Company::OneWay, Company::Exchange, Company::Others];
+    companies.map(|company| value(link.hockney(length, company))).into_iter().fold(f64::INFINITY, f64::min)
 }

@@ -6,7 +6,7 @@ use super::sizes::Amount;
 use super::symmetry::Symmetry;
 use super::{Prediction, SimulationError, Traffic};
 use crate::algorithms::{Nodes, Place};
-use crate::cost::machine::Groups;
+use crate::cost::machine::{Company, Groups};
 use std::collections::HashMap;
 
 /// The programs of all ranks, or of those that stand for all, with their posts matched and numbered rank by rank.
@@ -46,8 +46,8 @@ pub struct PostKind {
     pub direction: Direction,
     /// Whether the message stays on a node.
     pub is_within: bool,
-    /// Whether neither of the two ranks does anything in the other direction in that round.
-    pub is_unidirectional: bool,
+    /// What both ranks wait for together with it; [`Company::Others`] if they wait for different things.
+    pub company: Company,
     /// The fraction of the messages it stands for that go from one group of nodes to another.
     pub crossing: f32,
 }
@@ -88,7 +88,7 @@ impl Network {
                 bytes: post.bytes,
                 direction: post.direction,
                 is_within: nodes.of(rank) == nodes.of(post.peer as usize),
-                is_unidirectional: post.is_alone && posts[partner as usize].1.is_alone,
+                company: shared_company(post.company, posts[partner as usize].1.company),
                 crossing: crossings.of(rank, post.peer as usize),
             }),
             partner,
@@ -161,17 +161,21 @@ impl Traffic {
     }
 }
 
+fn shared_company(one: Company, other: Company) -> Company {
+    if one == other { one } else { Company::Others }
+}
+
 /// Kinds of posts, each once.
 #[derive(Default)]
 struct Kinds {
     all: Vec<PostKind>,
-    numbers: HashMap<(Amount, Direction, [bool; 2], u32), u32>,
+    numbers: HashMap<(Amount, Direction, bool, Company, u32), u32>,
 }
 
 impl Kinds {
     fn number(&mut self, kind: PostKind) -> u32 {
-        let PostKind { bytes, direction, is_within, is_unidirectional, crossing } = kind;
-        let key = (bytes, direction, [is_within, is_unidirectional], crossing.to_bits());
+        let PostKind { bytes, direction, is_within, company, crossing } = kind;
+        let key = (bytes, direction, is_within, company, crossing.to_bits());
         *self.numbers.entry(key).or_insert_with(|| {
             self.all.push(kind);
             self.all.len() as u32 - 1

@@ -3,6 +3,7 @@
 use super::charge::Charged;
 use super::sizes::{Amount, Lengths, Sizes, Total};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::machine::Company;
 use crate::cost::{ByteTime, Machine, Processor};
 use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Slots, Stripes};
 use crate::schedule::{Buffer, Schedule, SlotKind};
@@ -55,7 +56,7 @@ impl Program {
     /// Returns the program's sends, its receives and its signals alone, each in their order, whenever the rank waits for them.
     pub fn without_order(mut self) -> Program {
         for post in &mut self.posts {
-            (post.wait, post.is_alone) = (u32::MAX, true);
+            (post.wait, post.company) = (u32::MAX, Company::OneWay);
         }
         self.posts.sort_by_key(|post| post.direction as usize);
         Program { actions: Vec::new(), awaited: Vec::new(), waits: 0, read: Total::default(), ..self }
@@ -131,8 +132,8 @@ pub struct Post {
     pub direction: Direction,
     /// The first wait that waits for it; `u32::MAX` if none does.
     pub wait: u32,
-    /// Whether that wait waits for nothing in the other direction.
-    pub is_alone: bool,
+    /// What that wait waits for besides.
+    pub company: Company,
 }
 
 /// Whether a message goes or comes.
@@ -288,8 +289,9 @@ impl<'job> Writer<'job> {
         self.end_work(sizes);
         let bytes = sizes.element.times(region.elements as f64);
         self.program.actions.push(Action::Post);
-        // [`Writer::wait`] sets `wait` and `is_alone`.
-        self.program.posts.push(Post { peer, bytes, direction, wait: u32::MAX, is_alone: true });
+        // [`Writer::wait`] sets `wait` and `company`.
+        let company = Company::OneWay;
+        self.program.posts.push(Post { peer, bytes, direction, wait: u32::MAX, company });
         self.program.posts.len() as u32 - 1
     }
 
@@ -301,12 +303,17 @@ impl<'job> Writer<'job> {
         if awaited.is_empty() {
             return;
         }
-        let has = |direction| awaited.iter().any(|&post| program.posts[post as usize].direction == direction);
-        let is_alone = !(has(Direction::Send) && has(Direction::Receive));
+        let sends = awaited.iter().filter(|&&post| program.posts[post as usize].direction == Direction::Send);
+        let sends = sends.count();
+        let company = match (sends, awaited.len() - sends) {
+            (0, _) | (_, 0) => Company::OneWay,
+            (1, 1) => Company::Exchange,
+            _ => Company::Others,
+        };
         for &post in awaited {
             let post = &mut program.posts[post as usize];
             if post.wait == u32::MAX {
-                (post.wait, post.is_alone) = (program.waits, is_alone);
+                (post.wait, post.company) = (program.waits, company);
             }
         }
         program.waits += 1;

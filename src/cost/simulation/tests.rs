@@ -200,6 +200,23 @@ fn messages_in_one_direction_have_their_own_latency_and_bandwidth() {
 }
 
 #[test]
+fn messages_that_are_exchanged_have_their_own_bandwidth() {
+    let machine = with_link(|link| Link { exchange_byte_time: 1.0.into(), ..link });
+    assert_eq!(times(2, &machine, exchange), [72.0, 72.0]);
+    assert_eq!(times(2, &machine, ping), times(2, &hockney(), ping));
+    let ring = |rank: usize, program: &mut Builder| {
+        receive(program, (rank + 2) % 3);
+        send(program, (rank + 1) % 3);
+    };
+    assert_eq!(times(3, &machine, ring), [72.0; 3]);
+    let all_at_once = |rank: usize, program: &mut Builder| {
+        (0..3).filter(|&peer| peer != rank).for_each(|peer| receive(program, peer));
+        (0..3).filter(|&peer| peer != rank).for_each(|peer| send(program, peer));
+    };
+    assert_eq!(times(3, &machine, all_at_once), times(3, &hockney(), all_at_once));
+}
+
+#[test]
 fn messages_of_a_node_wait_for_what_all_of_them_share() {
     let link = Link { latency: 10.0, node_byte_time: 1.0.into(), ..hockney().within };
     let machine = Machine { ranks_per_node: 4, within: link, ..hockney() };

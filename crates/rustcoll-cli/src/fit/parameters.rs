@@ -15,16 +15,18 @@ pub struct Parameter {
 }
 
 /// The times to find. All others keep the values of the start.
-const WANTED: [Charged; 18] = [
+const WANTED: [Charged; 20] = [
     Charged::Latency(Level::Between),
     Charged::Crossing,
     Charged::Overhead(Level::Between),
     Charged::Transfer(Level::Between),
+    Charged::Exchange(Level::Between),
     Charged::NodeTransfer(Level::Between),
     Charged::Gap(Level::Between),
     Charged::Latency(Level::Within),
     Charged::Overhead(Level::Within),
     Charged::Transfer(Level::Within),
+    Charged::Exchange(Level::Within),
     Charged::NodeTransfer(Level::Within),
     Charged::Gap(Level::Within),
     Charged::Fresh,
@@ -51,6 +53,7 @@ impl Table {
             Charged::Latency(level)
             | Charged::Overhead(level)
             | Charged::Transfer(level)
+            | Charged::Exchange(level)
             | Charged::NodeTransfer(level)
             | Charged::Gap(level) => match level {
                 Level::Between => Table::Between,
@@ -102,6 +105,7 @@ impl fmt::Display for Parameter {
             Charged::Crossing => "group_latency",
             Charged::Overhead(_) | Charged::FlagOverhead => "overhead",
             Charged::Transfer(_) | Charged::Reading => "bandwidth",
+            Charged::Exchange(_) => "exchange_bandwidth",
             Charged::NodeTransfer(_) => "node_bandwidth",
             Charged::Gap(_) => "gap",
             Charged::Copy => "copy_bandwidth",
@@ -172,6 +176,7 @@ fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
         Charged::Crossing => link(Level::Between).group_latency.into(),
         Charged::Overhead(level) => link(level).overhead.into(),
         Charged::Transfer(level) => link(level).byte_time,
+        Charged::Exchange(level) => link(level).exchange_byte_time,
         Charged::NodeTransfer(level) => link(level).node_byte_time,
         Charged::Gap(level) => link(level).gap.into(),
         Charged::Copy => processor().copy_time,
@@ -190,6 +195,7 @@ fn set_times(machine: &mut Machine, what: Charged, stage: usize, times: ByteTime
         Charged::Crossing => link_mut(machine, Level::Between, stage).group_latency = times.at(0.0),
         Charged::Overhead(level) => link_mut(machine, level, stage).overhead = times.at(0.0),
         Charged::Transfer(level) => link_mut(machine, level, stage).byte_time = times,
+        Charged::Exchange(level) => link_mut(machine, level, stage).exchange_byte_time = times,
         Charged::NodeTransfer(level) => link_mut(machine, level, stage).node_byte_time = times,
         Charged::Gap(level) => link_mut(machine, level, stage).gap = times.at(0.0),
         Charged::Copy => processor_mut(machine, stage).copy_time = times,

@@ -74,7 +74,7 @@ fn link_lines(link: &Link, before: &Link) -> String {
 }
 
 /// Returns a line for each key that the link can say.
-fn lines_of_link(link: &Link) -> [String; 11] {
+fn lines_of_link(link: &Link) -> [String; 12] {
     let limit = |name, bytes| if bytes < usize::MAX { format!("{name} = {bytes}\n") } else { String::new() };
     let port = match link.port {
         Port::Rank => "rank",
@@ -90,6 +90,7 @@ fn lines_of_link(link: &Link) -> [String; 11] {
         time("overhead", link.overhead),
         time("gap", link.gap),
         bandwidth("bandwidth", link.byte_time),
+        bandwidth("exchange_bandwidth", link.exchange_byte_time),
         bandwidth("node_bandwidth", link.node_byte_time),
         unidirectional.unwrap_or_default(),
         unidirectional_speed.unwrap_or_default(),
@@ -158,6 +159,7 @@ mod tests {
         latency = "2us"
         group_latency = "1us"
         bandwidth = "2GB/s"
+        exchange_bandwidth = "1GB/s"
         node_bandwidth = "4GB/s"
         unidirectional_latency = "1us"
         unidirectional_bandwidth = "4GB/s"
