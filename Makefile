@@ -306,6 +306,7 @@ bench-costs:
 
 .PHONY: bench-scale
 bench-scale:
+	@mkdir -p $(BUILD)
 	$(CARGO) bench -p benchmarks --bench scale --target-dir target -- $(CURDIR)/$(BUILD)/scale.svg >$(BUILD)/scale.md
 	cp $(BUILD)/scale.md $(BUILD)/scale.svg docs
 
