@@ -301,6 +301,10 @@ fn derived_rules_lose_no_more_than_their_regret_and_others_may() {
     fs::write(&always_linear, "[[bcast]]\nalgorithm = \"linear\"\n").unwrap();
     let table = rustcoll(&format!("rules regret {} {grid} --limit 10%", always_linear.display())).wrong();
     assert!(table.contains("linear"), "{table}");
+    let always_below = folder("regret").join("below.toml");
+    fs::write(&always_below, "[[bcast]]\nalgorithm = \"below\"\n").unwrap();
+    let table = rustcoll(&format!("rules regret {} {grid} --limit 10%", always_below.display())).wrong();
+    assert!(table.contains("mean of 0 points"), "{table}");
 }
 
 #[test]

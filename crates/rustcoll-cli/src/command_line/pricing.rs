@@ -174,7 +174,7 @@ pub struct RegretOptions {
     /// How many of the worst points of each collective are shown
     #[arg(long, default_value = "3")]
     pub worst: usize,
-    /// The run ends with 1 if a choice takes longer by more than this
+    /// The run ends with 1 if a choice takes longer by more than this, or if no choice for a collective has a price
     #[arg(long, value_parser = percentage)]
     pub limit: Option<f64>,
 }

@@ -51,7 +51,8 @@ pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, 
         let points = regrets.len();
         let mean = (logarithms / points.max(1) as f64).exp_m1();
         let beyond = options.limit.map(|limit| regrets.iter().filter(|regret| regret.part > limit).count());
-        is_within &= beyond.unwrap_or(0) == 0;
+        // A limit holds for no choices that have no price.
+        is_within &= beyond.is_none_or(|beyond| beyond == 0 && points > 0);
         let none = String::new;
         let mut summary = format!("mean of {points} points");
         for (more, what) in
