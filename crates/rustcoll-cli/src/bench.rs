@@ -55,10 +55,12 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
     let launcher = Launcher::new(&options.launch, words)?;
     let mut cells = Cells::default();
     let ended = job::run(&launcher, &race, &mut Adding { cells: &mut cells, progress: race.progress() });
-    // Show and keep what was measured, even if the job failed later.
-    results::write(&cells, output)?;
+    // Keep and show what was measured, even if the job failed later, or if there is nowhere to keep or show it.
+    let kept = store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &cells);
+    let shown = results::write(&cells, output);
     let is_right = tell(&race, &cells, &ended);
-    store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &cells)?;
+    kept?;
+    shown?;
     interruption::check(|| "only a part was measured".into())?;
     Ok(if is_right { Outcome::Right } else { Outcome::Wrong })
 }

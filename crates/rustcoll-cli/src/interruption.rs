@@ -1,8 +1,9 @@
 //! Signals that ask the command to end, as Ctrl-C.
 
 use crate::failure::Failure;
-use signal_hook::consts::TERM_SIGNALS;
+use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
 use signal_hook::flag;
+use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -13,9 +14,20 @@ static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Starts to listen for signals. From then on they end jobs, and the command when it asks [`check`].
 pub fn listen() -> io::Result<()> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // `nohup` lets the command go on after its terminal is gone.
+    let of_terminal = (!ignores(&status, SIGHUP)).then_some(&SIGHUP);
     TERM_SIGNALS
         .iter()
+        .chain(of_terminal)
         .try_for_each(|&number| flag::register_usize(number, Arc::clone(&SIGNAL), number as usize).map(drop))
+}
+
+/// Whether a process ignores a signal, by its status in `/proc`.
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 << (signal - 1) != 0)
 }
 
 /// Whether a signal came.
@@ -30,5 +42,17 @@ pub fn check(then: impl FnOnce() -> String) -> Result<(), Failure> {
         signal => {
             Err(Failure::Interrupted { signal: signal as u8, message: format!("interrupted; {}", then()) })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signals_that_a_process_ignores_are_in_its_status() {
+        let status = "Name:\tx\nSigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\n";
+        assert_eq!([1, 2, 13].map(|signal| ignores(status, signal)), [true, false, true]);
+        assert!(!ignores("", 1));
     }
 }

@@ -47,14 +47,18 @@ fn main() -> ExitCode {
     let CommandLine { command, schedules } = CommandLine::parse();
     let result = schedules::load(&schedules).and_then(|()| run(command, &mut output));
     let flushed = output.flush().map_err(Failure::Output);
-    match result.and_then(|outcome| flushed.map(|()| outcome)) {
-        Ok(outcome) => outcome.into(),
+    match (result, flushed) {
         // The reader of the output has seen enough, as `head` does.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("rustcoll: {failure}");
+        (Err(Failure::Output(error)), _) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        (Ok(outcome), Err(Failure::Output(error))) if error.kind() == io::ErrorKind::BrokenPipe => {
+            outcome.into()
+        }
+        (Err(failure), _) | (Ok(_), Err(failure)) => {
+            // The terminal may be gone.
+            let _ = writeln!(io::stderr(), "rustcoll: {failure}");
             failure.exit_code()
         }
+        (Ok(outcome), Ok(())) => outcome.into(),
     }
 }
 

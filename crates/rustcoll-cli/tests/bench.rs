@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{JOB, Run, folder, launcher, measurement, rustcoll};
-use std::fs;
+use common::{JOB, Run, command, folder, launcher, measurement, rustcoll};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 fn both() -> Vec<String> {
     vec![
@@ -15,11 +16,17 @@ fn both() -> Vec<String> {
 }
 
 fn bench(name: &str, lines: &[String], then: &str, more: &str) -> (Run, PathBuf) {
+    let (line, folder) = bench_line(name, lines, then);
+    (rustcoll(&format!("{line} {more}")), folder)
+}
+
+/// Returns the words of a command that measures one cell, and its folder.
+fn bench_line(name: &str, lines: &[String], then: &str) -> (String, PathBuf) {
     let folder = folder(name);
     let launcher = launcher(&folder, lines, then);
     let (launcher, at) = (launcher.display(), folder.display());
-    let line = format!("bench bcast:8 --program /bin/true --launcher {launcher} --csv {at}/times.csv {more}");
-    (rustcoll(&line), folder)
+    let line = format!("bench bcast:8 --program /bin/true --launcher {launcher} --csv {at}/times.csv");
+    (line, folder)
 }
 
 #[test]
@@ -81,6 +88,38 @@ fn open_mpi_is_asked_for_the_components_that_race_and_for_no_others() {
 }
 
 #[test]
+fn a_priority_of_the_environment_is_not_that_of_jobs() {
+    let then = "echo $OMPI_MCA_coll_rustcoll_priority >> $(dirname $0)/priorities";
+    let (line, folder) = bench_line("bench_priority", &both(), then);
+    for more in ["", " --mca coll_rustcoll_priority=70"] {
+        let mut command = command(&format!("{line}{more}"));
+        command.env("OMPI_MCA_coll_rustcoll_priority", "60").stdout(Stdio::null());
+        assert!(command.status().unwrap().success());
+    }
+    assert_eq!(fs::read_to_string(folder.join("priorities")).unwrap(), "1\n70\n");
+}
+
+#[test]
+fn times_that_cannot_be_shown_are_kept() {
+    // The table is longer than what is buffered.
+    let name = format!(r#""ran":"{}""#, "x".repeat(10_000));
+    let lines: Vec<String> = both().iter().map(|line| line.replace(r#""ran":"""#, &name)).collect();
+    let (line, folder) = bench_line("bench_unshowable", &lines, "");
+    let run = command(&line).stdout(File::create("/dev/full").unwrap()).output().unwrap();
+    let told = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(told.starts_with("rustcoll: the output cannot be written: "), "{told}");
+    assert!(fs::read_to_string(folder.join("times.csv")).unwrap().contains("rustcoll,0,x"));
+}
+
+#[test]
+fn what_is_wrong_is_told_to_those_who_read_no_output() {
+    let (line, _) = bench_line("bench_unread", &both()[..2], "exit 3");
+    let mut child = command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
 fn a_job_that_fails_is_told_of_and_what_it_measured_is_kept() {
     let (run, folder) = bench("bench_crash", &both()[..2], "echo boom >&2; exit 3", "");
     assert_eq!(run.code, Some(1));
@@ -95,21 +134,31 @@ fn a_job_that_hangs_is_ended() {
     let (run, _) = bench("bench_hang", &both()[..2], "exec sleep 60", "--patience 1");
     assert_eq!(run.code, Some(1));
     assert!(run.errors.contains("the job hung: nothing came for 1 seconds"), "{}", run.errors);
-    let noisy = "while sleep 0.2; do echo waiting; done";
-    let (run, folder) = bench("bench_noisy", &both()[..1], noisy, "--patience 1");
-    assert_eq!(run.code, Some(1));
-    assert!(run.errors.contains("the job hung: nothing came for 1 seconds"), "{}", run.errors);
-    assert!(!folder.join("times.csv").exists(), "nothing was measured");
+    for noise in ["while sleep 0.2; do echo waiting; done", NOISE, "while :; do echo waiting >&2; done"] {
+        let (run, folder) = bench("bench_noisy", &both()[..1], noise, "--patience 1");
+        assert_eq!(run.code, Some(1));
+        assert!(run.errors.contains("the job hung: nothing came for 1 seconds"), "{}", run.errors);
+        assert!(!folder.join("times.csv").exists(), "nothing was measured");
+    }
 }
+
+/// A job whose lines come faster than the command looks whether to end it.
+const NOISE: &str = "while :; do echo waiting; done";
 
 #[test]
 fn what_was_measured_before_an_interruption_is_shown_and_kept() {
-    let (run, folder) =
-        bench("bench_interrupted", &both()[..2], "sleep 0.5; kill -TERM $PPID; exec sleep 60", "");
-    assert_eq!(run.code, Some(128 + 15), "{}", run.errors);
-    assert!(run.errors.ends_with("rustcoll: interrupted; only a part was measured\n"), "{}", run.errors);
-    assert!(run.output.contains("rustcoll"), "{}", run.output);
-    assert!(fs::read_to_string(folder.join("times.csv")).unwrap().contains("rustcoll,0,,0,1000 2000 9000"));
+    for (signal, number) in [("TERM", 15), ("HUP", 1)] {
+        for then in ["exec sleep 60", NOISE] {
+            let then = format!("(sleep 0.5; kill -{signal} $PPID) & {then}");
+            let (run, folder) = bench("bench_interrupted", &both()[..2], &then, "--patience 10");
+            assert_eq!(run.code, Some(128 + number), "{}", run.errors);
+            let told = "rustcoll: interrupted; only a part was measured\n";
+            assert!(run.errors.ends_with(told), "{}", run.errors);
+            assert!(run.output.contains("rustcoll"), "{}", run.output);
+            let kept = fs::read_to_string(folder.join("times.csv")).unwrap();
+            assert!(kept.contains("rustcoll,0,,0,1000 2000 9000"), "{kept}");
+        }
+    }
 }
 
 #[test]
@@ -202,8 +251,9 @@ const MEASURING: &str = r#"for heat; do
   done
 done"#;
 
-/// Runs `rustcoll bench --for-fit` on 3 hosts with 2 ranks each. A job has hosts, ranks per host, and hosts found.
-fn for_fit(folder: &Path, jobs: &[(usize, usize, usize)], more: &str) -> Run {
+/// Runs `rustcoll bench --for-fit` on 3 hosts with 2 ranks each. A job has hosts, ranks per host, and hosts found. It runs
+/// `measuring`.
+fn for_fit(folder: &Path, jobs: &[(usize, usize, usize)], measuring: &str) -> Run {
     for &(hosts, of_host, found) in jobs {
         let place = folder.join(format!("{hosts}-{of_host}"));
         fs::create_dir_all(&place).unwrap();
@@ -212,19 +262,19 @@ fn for_fit(folder: &Path, jobs: &[(usize, usize, usize)], more: &str) -> Run {
             r#"{{"line":"job","ranks":{ranks},"nodes":{found},"ranks_per_node":{},"library":"Some MPI 1.0"}}"#,
             ranks / found
         );
-        launcher(&place, &[job], &format!("RANKS={ranks}\n{MEASURING}"));
+        launcher(&place, &[job], &format!("RANKS={ranks}\n{measuring}"));
     }
     let at = folder.display();
     rustcoll(&format!(
         "bench --for-fit {at}/times.csv --ranks 6 --ranks-per-host 2 --program /bin/true \
-         --launcher {at}/{{hosts}}-{{ranks_per_host}}/launcher {more}"
+         --launcher {at}/{{hosts}}-{{ranks_per_host}}/launcher"
     ))
 }
 
 #[test]
 fn what_is_measured_for_a_fit_is_read_by_fit_and_validate() {
     let folder = folder("bench_for_fit");
-    let output = for_fit(&folder, &[(1, 2, 1), (2, 1, 2), (3, 1, 3), (3, 2, 3)], "").right();
+    let output = for_fit(&folder, &[(1, 2, 1), (2, 1, 2), (3, 1, 3), (3, 2, 3)], MEASURING).right();
     assert!(output.contains("\n41 times for `rustcoll fit "), "{output}");
     let asked = fs::read_to_string(folder.join("3-1/asked")).unwrap();
     assert!(asked.ends_with(" alltoall:64/rustcoll:spread_out\n"), "{asked}");
@@ -247,13 +297,36 @@ fn what_is_measured_for_a_fit_is_read_by_fit_and_validate() {
 #[test]
 fn ranks_that_are_not_where_a_fit_needs_them_are_told_of_and_earlier_jobs_are_kept() {
     let folder = folder("bench_for_fit_misplaced");
-    let run = for_fit(&folder, &[(2, 1, 2), (1, 2, 2)], "");
+    let run = for_fit(&folder, &[(2, 1, 2), (1, 2, 2)], MEASURING);
     assert_eq!(run.code, Some(1));
     let expected = "the 2 ranks are on 2 hosts, at most 1 on one, not on 1 host of 2: --ranks-per-host says how many a host has, and \
                     --launcher puts them there\n";
     assert!(run.errors.contains(expected), "{}", run.errors);
     let text = fs::read_to_string(folder.join("times.csv")).unwrap();
     assert!(text.contains("\nbcast,binomial,2,8,1.008,,1,,slowest\n"), "{text}");
+}
+
+#[test]
+fn a_fit_without_times_is_told_of_and_an_interruption_ends_it() {
+    let all = [(1, 2, 1), (2, 1, 2), (3, 1, 3), (3, 2, 3)];
+    for (name, then, code, told) in [
+        ("bench_for_fit_nothing", "exit 1", 1, "nothing was measured, so "),
+        (
+            "bench_for_fit_interrupted",
+            "kill -INT $PPID; sleep 60",
+            128 + 2,
+            "interrupted; nothing was measured\n",
+        ),
+    ] {
+        let folder = folder(name);
+        let run = for_fit(&folder, &all, then);
+        assert_eq!(run.code, Some(code), "{}", run.errors);
+        assert!(run.errors.contains(told), "{}", run.errors);
+        assert!(!folder.join("times.csv").exists());
+        let asked = |(hosts, of_host, _)| folder.join(format!("{hosts}-{of_host}/asked")).exists();
+        let expected = if code == 1 { all.len() } else { 1 };
+        assert_eq!(all.into_iter().filter(|&job| asked(job)).count(), expected);
+    }
 }
 
 #[test]

@@ -38,16 +38,21 @@ pub fn run(options: &BenchOptions, file: &Path, output: &mut impl Write) -> Resu
         if !is_right {
             outcome = Outcome::Wrong;
         }
-        if cells.0.is_empty() {
-            continue;
+        if !cells.0.is_empty() {
+            rows.extend(calls.iter().flat_map(|calls| rows_of(calls, placement, &cells)));
+            let text = format!("{}{}", head(options, &library), to_csv(&rows));
+            files::write(Some(file), text.as_bytes(), &mut io::sink())?;
+            let of_host = placement.ranks_per_host;
+            writeln!(output, "{}, {of_host} on a host:", counted(placement.ranks, "rank"))?;
+            results::write_table(&cells, output)?;
         }
-        let of_host = placement.ranks_per_host;
-        writeln!(output, "{}, {of_host} on a host:", counted(placement.ranks, "rank"))?;
-        results::write_table(&cells, output)?;
-        rows.extend(calls.iter().flat_map(|calls| rows_of(calls, placement, &cells)));
-        let text = format!("{}{}", head(options, &library), to_csv(&rows));
-        files::write(Some(file), text.as_bytes(), &mut io::sink())?;
-        interruption::check(|| format!("{} has only a part of the times", file.display()))?;
+        interruption::check(|| match rows.is_empty() {
+            true => "nothing was measured".into(),
+            false => format!("{} has only a part of the times", file.display()),
+        })?;
+    }
+    if rows.is_empty() {
+        return Err(Failure::Input(format!("nothing was measured, so {} is not written", file.display())));
     }
     writeln!(output, "{} for `rustcoll fit {}`", counted(rows.len(), "time"), file.display())?;
     Ok(outcome)

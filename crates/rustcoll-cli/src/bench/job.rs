@@ -8,17 +8,19 @@ use measurements::{Fault, OutputLine};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
+use std::mem;
 use std::ops::ControlFlow;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a job may take to clean up after it is asked to end.
 const CLEANING_UP: Duration = Duration::from_secs(10);
 
-/// How long to wait for each further message of a job that has ended.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+/// How long to wait for the end of the messages of a job that has ended. Processes that it left behind keep them open.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Errors show at most this many of the last lines of a job's messages.
 const MOST_SHOWN: usize = 40;
@@ -91,26 +93,25 @@ impl Ended {
         hearer: &mut impl Hearer,
     ) {
         let lines = lines_of(child.stdout.take().expect("it is a pipe"));
-        let messages = lines_of(child.stderr.take().expect("it is a pipe"));
+        let messages = LastLines::of(child.stderr.take().expect("it is a pipe"));
         let (mut count, all) = (0, race.results());
         let mut noise = VecDeque::new();
         let mut heard = Instant::now();
         let has_ended = loop {
             match lines.recv_timeout(TICK) {
-                Ok(text) => {
-                    let Some(line) = OutputLine::from_json(&text) else {
-                        noise.push_back(text);
-                        noise.drain(..noise.len().saturating_sub(MOST_SHOWN));
-                        continue;
-                    };
-                    heard = Instant::now();
-                    count += usize::from(matches!(line, OutputLine::Measurement(_) | OutputLine::Fault(_)));
-                    self.note(&line, race);
-                    let is_enough = hearer.hear(line, count as f64 / all as f64).is_break();
-                    if is_enough || self.has_other_ranks {
-                        break false;
+                Ok(text) => match OutputLine::from_json(&text) {
+                    Some(line) => {
+                        heard = Instant::now();
+                        count +=
+                            usize::from(matches!(line, OutputLine::Measurement(_) | OutputLine::Fault(_)));
+                        self.note(&line, race);
+                        let is_enough = hearer.hear(line, count as f64 / all as f64).is_break();
+                        if is_enough || self.has_other_ranks {
+                            break false;
+                        }
                     }
-                }
+                    None => add(&mut noise, text),
+                },
                 Err(RecvTimeoutError::Disconnected) => break true,
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -129,7 +130,7 @@ impl Ended {
             return;
         }
         if !is_right {
-            noise.extend(std::iter::from_fn(|| messages.recv_timeout(LAST_WORDS).ok()));
+            noise.extend(messages.take());
             self.trouble = Some(format!("{} {}{}", name(command), how(status), shown(&noise)));
         } else if count < all {
             let missing = counted(all - count, "result");
@@ -162,14 +163,46 @@ impl Ended {
 /// Returns the lines of a stream as they come.
 fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
-    thread::spawn(move || {
-        // Stop reading when the receiver is gone.
-        let _ = BufReader::new(stream)
-            .split(b'\n')
-            .map_while(Result::ok)
-            .try_for_each(|line| sender.send(String::from_utf8_lossy(&line).into_owned()));
-    });
+    // Stop reading when the receiver is gone.
+    thread::spawn(move || lines(stream).try_for_each(|line| sender.send(line)));
     receiver
+}
+
+fn lines(stream: impl Read) -> impl Iterator<Item = String> {
+    let lines = BufReader::new(stream).split(b'\n').map_while(Result::ok);
+    lines.map(|line| String::from_utf8_lossy(&line).into_owned())
+}
+
+/// Adds a line to the last ones that are kept.
+fn add(last: &mut VecDeque<String>, line: String) {
+    last.push_back(line);
+    last.drain(..last.len().saturating_sub(MOST_SHOWN));
+}
+
+/// The last lines of a stream that a thread reads.
+struct LastLines {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    /// Hears nothing, but the sender is gone when the stream has ended.
+    end: Receiver<()>,
+}
+
+impl LastLines {
+    fn of(stream: impl Read + Send + 'static) -> LastLines {
+        let (sender, end) = channel();
+        let kept = Arc::default();
+        let last = LastLines { lines: Arc::clone(&kept), end };
+        thread::spawn(move || {
+            let _sender = sender;
+            lines(stream).for_each(|line| add(&mut kept.lock().expect("no thread panics with it"), line));
+        });
+        last
+    }
+
+    /// Returns the lines, once the stream has ended or [`LAST_WORDS`] are over.
+    fn take(&self) -> VecDeque<String> {
+        let _ = self.end.recv_timeout(LAST_WORDS);
+        mem::take(&mut self.lines.lock().expect("no thread panics with it"))
+    }
 }
 
 /// Asks a job to end, and kills it if it does not.

@@ -17,6 +17,8 @@ const PROGRAM: &str = "measure";
 /// Relative to the folder of this command.
 const INSTALLED: &str = "../libexec/rustcoll";
 const PLUGIN: &str = "mca_coll_rustcoll.so";
+const PRIORITY: &str = "coll_rustcoll_priority";
+const COMPONENT_PATH: &str = "mca_base_component_path";
 
 /// The `coll` components that the contestants and Open MPI itself need.
 const COMPONENTS: [&str; 8] = ["rustcoll", "tuned", "han", "sm", "basic", "libnbc", "self", "inter"];
@@ -96,12 +98,13 @@ impl Launcher {
         words
     }
 
-    /// Returns all parameters. Those of the user and of the environment override those that the job needs.
+    /// Returns all parameters. Those of the user and of the environment override those that the job needs, except for the
+    /// priority of the environment: the module sets one with which rustcoll would serve the calls of other contestants.
     fn all_parameters(&self, race: &Race) -> Vec<(String, String)> {
         let mut all = self.parameters.clone();
         for (name, value) in self.needed(race) {
             let is_given = all.iter().any(|(known, _)| known == name)
-                || env::var_os(format!("OMPI_MCA_{name}")).is_some();
+                || (name != PRIORITY && environment(name).is_some());
             if !is_given {
                 all.push((name.to_owned(), value));
             }
@@ -119,7 +122,7 @@ impl Launcher {
         let mut place = 0..;
         components.retain(|component| known.iter().position(|other| other == component) == place.next());
         // With a low priority, rustcoll serves no communicator that another component makes.
-        let mut needed = vec![("coll", components.join(",")), ("coll_rustcoll_priority", "1".into())];
+        let mut needed = vec![("coll", components.join(",")), (PRIORITY, "1".into())];
         let asks_tuned = |contestant: &Contestant| {
             let has_algorithm = contestant.algorithm.is_some() && contestant.mock_up().is_none();
             contestant.component == "tuned" && has_algorithm
@@ -129,10 +132,15 @@ impl Launcher {
         }
         needed.extend(schedules::parameter());
         if let Some(folder) = &self.plugins {
-            needed.push(("mca_base_component_path", component_path(folder)));
+            needed.push((COMPONENT_PATH, component_path(folder)));
         }
         needed
     }
+}
+
+/// Returns a parameter of Open MPI from the environment.
+fn environment(name: &str) -> Option<String> {
+    env::var(format!("OMPI_MCA_{name}")).ok()
 }
 
 fn filled(word: &str, race: &Race) -> String {

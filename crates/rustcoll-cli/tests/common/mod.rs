@@ -41,16 +41,17 @@ pub fn rustcoll(line: &str) -> Run {
     rustcoll_reading(line, "")
 }
 
+/// Returns the command that runs `rustcoll` with words separated by spaces, in the repository's root.
+pub fn command(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rustcoll"));
+    command.args(line.split_whitespace()).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    command
+}
+
 /// Runs `rustcoll` with `input` on its standard input.
 pub fn rustcoll_reading(line: &str, input: &str) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rustcoll"))
-        .args(line.split_whitespace())
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command(line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A command that reads nothing may have ended before.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let result = child.wait_with_output().unwrap();
