@@ -551,7 +551,7 @@ fn a_signal_interrupts_a_plan() {
         run.errors
     );
     let kept = fs::read_to_string(folder.join("report/measuring.csv")).unwrap();
-    assert!(kept.ends_with("one,bcast,4,8,rustcoll,0,,0,1000\n"), "{kept}");
+    assert!(kept.contains("\none,bcast,4,8,rustcoll,0,,0,1000\n# machine of one: "), "{kept}");
     assert!(!folder.join("report.md").exists());
 }
 
@@ -564,16 +564,35 @@ fn an_interrupted_plan_measures_anew_what_has_other_settings() {
         measurement("bcast", 8, "rustcoll", "1000"),
         measurement("bcast", 8, "tuned", "2000"),
     ];
-    for (more, expected, is_told) in [("", " bcast:64\n", false), ("hot = true\n", " bcast:8,64\n", true)] {
+    let at = folder.display();
+    let line = line.replace("/bin/true", &format!("{at}/measure --component {at}"));
+    // The launcher stays the same, as its content is one of the settings.
+    let slow = format!("[ -e {at}/fast ] || {{ sleep 0.5; kill -INT $PPID; exec sleep 60; }}");
+    let (same, anew) = (" bcast:64\n", " bcast:8,64\n");
+    for (more, rebuilt, expected) in [
+        ("", "fast", same),
+        ("hot = true\n", "fast", anew),
+        ("", "measure", anew),
+        ("", "mca_coll_rustcoll.so", anew),
+    ] {
+        let write = |file: &str, content| fs::write(folder.join(file), content).unwrap();
+        write("measure", "old");
+        write("mca_coll_rustcoll.so", "old");
+        let _ = fs::remove_file(folder.join("fast"));
         plan(&folder, "{ each = 9.0 }", "");
-        launcher(&folder, &lines, "sleep 0.5; kill -INT $PPID; exec sleep 60");
+        launcher(&folder, &lines, &slow);
         assert_eq!(rustcoll(&line).code, Some(128 + 2));
         plan(&folder, "{ each = 9.0 }", more);
+        let all = fs::read_to_string(folder.join("lines")).unwrap();
+        launcher(&folder, &[all.trim_end().to_owned()], &slow);
+        write("fast", "");
+        write(rebuilt, "new");
         let run = rustcoll(&line);
         assert_eq!(run.code, Some(0), "{}", run.errors);
         let asked = fs::read_to_string(folder.join("asked")).unwrap();
         assert!(asked.ends_with(expected), "{asked}");
-        let told = "one: its settings changed since the interruption, and so it is measured anew";
+        let told = "one: its settings, a program or the machine changed since the interruption, and so it is measured anew";
+        let is_told = expected == anew;
         assert_eq!(run.errors.contains(told), is_told, "{}", run.errors);
     }
 }
@@ -597,6 +616,43 @@ fn experiments_that_are_not_asked_for_keep_their_results() {
     );
     assert!(read("measuring.csv").ends_with(begun), "the run that measured `two` goes on");
     assert!(!read("measuring.csv").contains("one,"));
+}
+
+#[test]
+fn results_of_several_machines_are_told_with_their_machines() {
+    let folder = folder("performance_machines");
+    let two = "[[experiment]]\nname = 'two'\ntitle = 'Two'\nranks = [4]\ncollectives = ['bcast']\n";
+    let line = format!("{} --only one", plan(&folder, "{ each = 9.0 }", two));
+    let rows = "two,bcast,4,8,rustcoll,0,,0,500\ntwo,bcast,4,8,tuned,0,,0,1000\n";
+    fs::create_dir(folder.join("report")).unwrap();
+    let measured = format!("# machine: 1 processors; Linux 2; Old MPI 3\n{rows}");
+    fs::write(folder.join("report/measured.csv"), measured).unwrap();
+    assert_eq!(rustcoll(&line).code, Some(0));
+    let kept = fs::read_to_string(folder.join("report/measured.csv")).unwrap();
+    assert!(kept.contains("# machine of two: 1 processors; Linux 2; Old MPI 3\n"), "{kept}");
+    let report = fs::read_to_string(folder.join("report.md")).unwrap();
+    assert!(report.contains("\n- 1 processors; Linux 2; Old MPI 3: two\n"), "{report}");
+    assert!(report.contains("; Some MPI 1.0: one\n"), "{report}");
+}
+
+#[test]
+fn a_file_without_all_cells_is_told_of() {
+    let folder = folder("performance_incomplete");
+    let line = plan(&folder, "{ each = 9.0 }", "launches = 2\n");
+    let row = |bytes, contestant, launch| format!("one,bcast,4,{bytes},{contestant},{launch},,0,500\n");
+    let both = |bytes, launch| row(bytes, "rustcoll", launch) + &row(bytes, "tuned", launch);
+    let first = both(8, 0) + &both(8, 1);
+    for (more, expected) in [
+        (both(64, 0) + &both(64, 1), None),
+        (both(64, 0), Some("one (1 of 2 cells)")),
+        (String::new(), Some("one (1 of 2 cells)")),
+    ] {
+        fs::write(folder.join("part.csv"), format!("{first}{more}")).unwrap();
+        let run = rustcoll(&format!("{line} --from {}/part.csv", folder.display()));
+        assert_eq!(run.code, Some(i32::from(expected.is_some())), "{}", run.output);
+        let last = run.output.lines().last().filter(|line| line.starts_with(&not_measured("")));
+        assert_eq!(last, expected.map(not_measured).as_deref());
+    }
 }
 
 #[test]

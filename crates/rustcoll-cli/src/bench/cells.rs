@@ -74,7 +74,11 @@ impl Cell {
         Some(&self.of(contestant).next()?.ran)
     }
 
-    /// Whether a contestant was measured in a launch.
+    /// Whether all these contestants were measured in a launch.
+    pub fn is_whole(&self, contestants: &[Contestant], launch: usize) -> bool {
+        contestants.iter().all(|contestant| self.has(&contestant.to_string(), launch))
+    }
+
     fn has(&self, contestant: &str, launch: usize) -> bool {
         self.of(contestant).any(|measurement| measurement.launch == launch)
     }
@@ -115,12 +119,9 @@ impl Cells {
 
     /// Returns the cells of a race's launch that lack some contestant; `None` if there are none.
     pub fn left(&self, race: &Race, launch: usize) -> Option<Race> {
-        race.only(|heat, bytes| match self.find(&heat.series.name(), race.ranks, bytes) {
-            Some(cell) => {
-                let has = |contestant: &Contestant| cell.has(&contestant.to_string(), launch);
-                !race.contestants_of(heat).iter().all(has)
-            }
-            None => true,
+        race.only(|heat, bytes| {
+            let cell = self.find(&heat.series.name(), race.ranks, bytes);
+            !cell.is_some_and(|cell| cell.is_whole(race.contestants_of(heat), launch))
         })
     }
 }

@@ -87,6 +87,31 @@ impl Launcher {
         command
     }
 
+    /// Returns the files that decide how long calls take, as far as they are there: the measuring program, the component, files
+    /// that the template names, and preloaded libraries.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let named = self.words.iter().map(|word| word.rsplit('=').next().unwrap_or_default().into());
+        let preloaded = env::var("LD_PRELOAD").unwrap_or_default();
+        let preloaded = preloaded.split([':', ' ']).map(PathBuf::from);
+        let files = [self.program.clone()].into_iter().chain(self.component()).chain(named).chain(preloaded);
+        files.filter(|path: &PathBuf| path.is_file()).collect()
+    }
+
+    /// Returns the component that Open MPI finds first.
+    fn component(&self) -> Option<PathBuf> {
+        let given = self.parameters.iter().find(|(name, _)| name == COMPONENT_PATH);
+        let path = given.map(|(_, path)| path.clone()).or_else(|| environment(COMPONENT_PATH));
+        let folders: Vec<PathBuf> = match (path, &self.plugins) {
+            (Some(path), _) => path.split(':').map(PathBuf::from).collect(),
+            (None, Some(folder)) => vec![folder.clone()],
+            (None, None) => {
+                let own = env::home_dir().map(|home| home.join(".openmpi/components"));
+                open_mpi_folder().map(PathBuf::from).into_iter().chain(own).collect()
+            }
+        };
+        folders.iter().map(|folder| folder.join(PLUGIN)).find(|component| component.exists())
+    }
+
     fn program_words(&self, race: &Race) -> Vec<String> {
         let mut words = vec![self.program.display().to_string()];
         if !race.contestants.is_empty() {
@@ -198,8 +223,13 @@ fn plugins(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
 
 /// Returns `folder` before Open MPI's own folders. `folder` alone would hide Open MPI's other plug-ins.
 fn component_path(folder: &Path) -> String {
-    let asked = Command::new("ompi_info").args(["--path", "pkglibdir", "--parsable"]).output();
-    let answer = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    let default = answer.trim().splitn(3, ':').nth(2).map(|folder| format!(":{folder}"));
+    let default = open_mpi_folder().map(|folder| format!(":{folder}"));
     format!("{}{}", folder.display(), default.unwrap_or_default())
+}
+
+/// Returns the folder of the plug-ins that come with Open MPI.
+fn open_mpi_folder() -> Option<String> {
+    let asked = Command::new("ompi_info").args(["--path", "pkglibdir", "--parsable"]).output().ok()?;
+    let answer = String::from_utf8_lossy(&asked.stdout).into_owned();
+    answer.trim().splitn(3, ':').nth(2).map(str::to_owned)
 }

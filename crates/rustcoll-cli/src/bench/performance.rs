@@ -185,9 +185,7 @@ impl<'plan> Campaign<'plan> {
         let mut asked = self.store.clone();
         asked.experiments.retain(|name, _| self.options.is_asked(name));
         self.store.experiments.retain(|name, _| !asked.experiments.contains_key(name));
-        let measured = asked.into_quartiles();
-        all.machine = measured.machine.or(all.machine);
-        all.experiments.extend(measured.experiments);
+        all.replace(asked.into_quartiles());
         if self.is_complete {
             files::replace(&self.finished, all.quartiles_to_text().as_bytes())?;
             self.keep_the_rest()?;
@@ -225,7 +223,7 @@ impl<'plan> Campaign<'plan> {
         }
         if self.store.set_settings(name, &settings) {
             eprintln!(
-                "rustcoll: {name}: its settings changed since the interruption, and so it is measured anew"
+                "rustcoll: {name}: its settings, a program or the machine changed since the interruption, and so it is measured anew"
             );
         }
         self.unfinished.append(&store::settings_line(name, &settings))
@@ -243,8 +241,29 @@ impl<'plan> Campaign<'plan> {
             mca,
             rules.iter().map(|path| fs::read(path).ok()).collect::<Vec<_>>(),
             self.repetitions(experiment),
+            self.digests(experiment, is_there)?,
+            machine::without_library(),
         );
         Ok(format!("{:016x}", hash(format!("{settings:?}").as_bytes())))
+    }
+
+    /// Returns digests of the files that the jobs of an experiment run.
+    fn digests(
+        &self,
+        experiment: &Experiment,
+        is_there: impl Fn(&str) -> bool,
+    ) -> Result<BTreeMap<PathBuf, Option<u64>>, Failure> {
+        let mut files = self.launcher(experiment)?.files();
+        for (_, mpi) in
+            self.plan.other_mpis.iter().filter(|(name, mpi)| is_there(name) && mpi.program.exists())
+        {
+            files.extend(self.other_launcher(experiment, mpi)?.files());
+        }
+        let digest = |path: PathBuf| {
+            let content = fs::read(&path).ok().map(|content| hash(&content));
+            (path, content)
+        };
+        Ok(files.into_iter().map(digest).collect())
     }
 
     /// Measures the cells that are beyond a limit in one more job.
@@ -336,6 +355,9 @@ impl<'plan> Campaign<'plan> {
         drop(progress);
         failure.map_or(Ok(()), Err)?;
         let is_whole = cells.left(race, *launch).is_none();
+        if let Some(library) = &ended.library {
+            self.note_machine(name, library)?;
+        }
         self.check_interruption()?;
         for complaint in ended.complaints(race.ranks) {
             eprintln!("rustcoll: {name}: {complaint}");
@@ -344,7 +366,7 @@ impl<'plan> Campaign<'plan> {
             self.unmeasured.entry(name.clone()).or_insert_with(|| "a job ended too early".into());
             self.is_complete = false;
         }
-        ended.library.map_or(Ok(()), |library| self.note_machine(&library))
+        Ok(())
     }
 
     fn check_interruption(&self) -> Result<(), Failure> {
@@ -354,11 +376,12 @@ impl<'plan> Campaign<'plan> {
         })
     }
 
-    fn note_machine(&mut self, library: &str) -> Result<(), Failure> {
-        let described = machine::described(self.store.machine.as_deref(), library);
-        if self.store.machine.as_ref() != Some(&described) {
-            self.unfinished.append(&store::machine_line(&described))?;
-            self.store.machine = Some(described);
+    fn note_machine(&mut self, experiment: &str, library: &str) -> Result<(), Failure> {
+        let noted = self.store.machines.get(experiment);
+        let described = machine::described(noted.map(String::as_str), library);
+        if noted != Some(&described) {
+            self.unfinished.append(&store::machine_line(experiment, &described))?;
+            self.store.machines.insert(experiment.to_owned(), described);
         }
         Ok(())
     }

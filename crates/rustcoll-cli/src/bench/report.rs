@@ -3,12 +3,13 @@
 use super::bound::FORMULAS;
 use super::cells::Cells;
 use super::limits::{Ratio, Verdict, by_name, ratios};
-use super::overview;
 use super::plan::{Against, Experiment, Limit, Plan};
 use super::store::Store;
+use super::{Race, machine, overview};
 use crate::failure::Failure;
 use crate::files;
-use measurements::Contestant;
+use crate::words::counted;
+use measurements::{Contestant, Heat};
 use rustcoll::selection::quantity;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -61,6 +62,8 @@ struct Outcome<'plan> {
     /// Contestants that were not measured although others were.
     missing: Vec<String>,
     verdicts: Vec<(&'plan Limit, Verdict)>,
+    /// How many cells lack a measurement, and how many there are.
+    lacking: (usize, usize),
 }
 
 impl Outcome<'_> {
@@ -72,6 +75,9 @@ impl Outcome<'_> {
         }
         if self.ratios.is_empty() {
             return vec![format!("{name} (nothing to compare with)")];
+        }
+        if let (lacking @ 1.., all) = self.lacking {
+            return vec![format!("{name} ({lacking} of {})", counted(all, "cell"))];
         }
         let empty = self.verdicts.iter().filter(|(_, verdict)| verdict.cells == 0);
         empty.map(|(limit, _)| format!("{name} ({})", limit.cells.described())).collect()
@@ -90,11 +96,12 @@ pub fn write(
 ) -> Result<bool, Failure> {
     let outcomes = outcomes(plan, store)?;
     let overview = overview(&outcomes);
-    let machine = store.machine.as_deref().unwrap_or("not known");
+    let measured = |name: &String| plan.experiments.iter().any(|one| one.name == *name);
+    let machines = store.machines.iter().filter(|(name, _)| measured(name));
+    let machines = machine::of_all(&machines.map(|(name, one)| (name.clone(), one.clone())).collect());
     let first = if overview.is_empty() { String::new() } else { format!("\n{overview}{OVERVIEW}") };
     let note = plan.note.as_ref().map(|note| format!("\n{}\n", note.trim())).unwrap_or_default();
-    let mut text =
-        format!("{INTRODUCTION}{first}{note}{METHOD}\nMachine: {machine}.{LIMITS}{}", summary(&outcomes));
+    let mut text = format!("{INTRODUCTION}{first}{note}{METHOD}\n{machines}{LIMITS}{}", summary(&outcomes));
     outcomes.iter().for_each(|outcome| text += &section(plan, outcome));
     files::write(Some(path), text.as_bytes(), &mut io::sink())?;
     for outcome in outcomes.iter().filter(|outcome| !outcome.ratios.is_empty()) {
@@ -133,7 +140,8 @@ fn outcomes<'plan>(plan: &'plan Plan, store: &Store) -> Result<Vec<Outcome<'plan
         let verdicts =
             experiment.limits.iter().map(|limit| (limit, Verdict::of(limit, &ratios, plan))).collect();
         let missing = missing(&plan.contestants(experiment)?, cells);
-        Ok(Outcome { experiment, ratios, missing, verdicts })
+        let lacking = lacking(&plan.races(experiment)?, experiment.launches, &missing, cells);
+        Ok(Outcome { experiment, ratios, missing, verdicts, lacking })
     };
     plan.experiments.iter().map(outcome).collect::<Result<_, String>>().map_err(Failure::Input)
 }
@@ -141,6 +149,22 @@ fn outcomes<'plan>(plan: &'plan Plan, store: &Store) -> Result<Vec<Outcome<'plan
 fn missing(contestants: &[Contestant], cells: &Cells) -> Vec<String> {
     let names = contestants.iter().map(Contestant::to_string);
     names.filter(|name| !cells.0.is_empty() && cells.0.iter().all(|cell| cell.ran(name).is_none())).collect()
+}
+
+/// Returns how many cells lack a contestant in some launch, and how many there are. Does not ask for those of `missing`.
+fn lacking(races: &[Race], launches: usize, missing: &[String], cells: &Cells) -> (usize, usize) {
+    let lacking = |race: &Race| {
+        let mut race = race.clone();
+        race.contestants.retain(|contestant| !missing.contains(&contestant.to_string()));
+        let is_lacking = |heat: &Heat, bytes| {
+            let cell = cells.find(&heat.series.name(), race.ranks, bytes);
+            !cell.is_some_and(|cell| {
+                (0..launches).all(|launch| cell.is_whole(race.contestants_of(heat), launch))
+            })
+        };
+        race.only(is_lacking).map_or(0, |race| race.cells())
+    };
+    (races.iter().map(lacking).sum(), races.iter().map(Race::cells).sum())
 }
 
 /// Returns a table of all limits and their results.

@@ -16,8 +16,11 @@ const HEAD: &str = "experiment,collective,ranks,bytes,contestant,launch,ran,late
 /// The name of `rustcoll bench` in the first column.
 const BENCH: &str = "bench";
 
-/// The start of a comment that describes the machine.
-const MACHINE: &str = "# machine: ";
+/// The start of a comment with an experiment's name and the machine that measured it.
+const MACHINE: &str = "# machine of ";
+
+/// The start of a comment that describes the machine of all experiments without a comment of their own.
+const ONE_MACHINE: &str = "# machine: ";
 
 /// The start of a comment with an experiment's name and the digest of its settings.
 const SETTINGS: &str = "# settings of ";
@@ -28,8 +31,8 @@ const QUARTILES: &str = "# nanoseconds: first quartile, median, third quartile";
 /// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
-    /// The machine that measured.
-    pub machine: Option<String>,
+    /// The machines that measured the experiments, as far as they are known.
+    pub machines: BTreeMap<String, String>,
     pub experiments: BTreeMap<String, Cells>,
     /// Digests of the settings with which experiments were measured, as far as they are known.
     pub settings: BTreeMap<String, String>,
@@ -67,14 +70,9 @@ pub fn row(experiment: &str, measurement: &Measurement) -> String {
     )
 }
 
-/// Returns the first lines of a file.
-fn head(machine: &str) -> String {
-    format!("{}{HEAD}\n", machine_line(machine))
-}
-
-/// Returns the line that describes the machine. The last one in a file counts.
-pub fn machine_line(machine: &str) -> String {
-    format!("{MACHINE}{machine}\n")
+/// Returns the line that describes the machine of an experiment. The last one in a file counts.
+pub fn machine_line(experiment: &str, machine: &str) -> String {
+    format!("{MACHINE}{experiment}: {machine}\n")
 }
 
 /// Returns the line that tells an experiment's settings. It makes earlier rows with other settings void.
@@ -86,21 +84,40 @@ impl Store {
     /// Notes the settings of an experiment. Returns whether measurements with other settings were dropped.
     pub fn set_settings(&mut self, experiment: &str, digest: &str) -> bool {
         let before = self.settings.insert(experiment.to_owned(), digest.to_owned());
-        before.is_some_and(|before| before != digest) && self.experiments.remove(experiment).is_some()
+        let is_void = before.is_some_and(|before| before != digest);
+        if is_void {
+            self.machines.remove(experiment);
+        }
+        is_void && self.experiments.remove(experiment).is_some()
+    }
+
+    /// Takes over experiments with their machines, in the place of those of the same names.
+    pub fn replace(&mut self, mut newer: Store) {
+        for (name, cells) in newer.experiments {
+            self.machines.remove(&name);
+            self.machines.extend(newer.machines.remove_entry(&name));
+            self.experiments.insert(name, cells);
+        }
     }
 
     /// Reads a file's text. Fails with the number of a line and what is wrong in it.
     pub fn read(text: &str) -> Result<Store, (usize, String)> {
         let mut store = Store::default();
+        let mut one_machine = None;
         for (number, line) in text.lines().enumerate() {
-            if let Some(machine) = line.strip_prefix(MACHINE) {
-                store.machine = Some(machine.to_owned());
-            } else if let Some((experiment, digest)) = parse_settings(line) {
+            if let Some(machine) = line.strip_prefix(ONE_MACHINE) {
+                one_machine = Some(machine);
+            } else if let Some((experiment, machine)) = of_experiment(MACHINE, line) {
+                store.machines.insert(experiment.to_owned(), machine.to_owned());
+            } else if let Some((experiment, digest)) = of_experiment(SETTINGS, line) {
                 store.set_settings(experiment, digest);
             } else if line != HEAD && line != QUARTILES {
                 let (experiment, measurement) = parse(line).map_err(|reason| (number + 1, reason))?;
                 store.experiments.entry(experiment).or_default().add(measurement);
             }
+        }
+        for (name, machine) in store.experiments.keys().zip(one_machine.into_iter().cycle()) {
+            store.machines.entry(name.clone()).or_insert_with(|| machine.to_owned());
         }
         Ok(store)
     }
@@ -122,12 +139,13 @@ impl Store {
 
     /// Returns the text of a file of times.
     pub fn to_text(&self) -> String {
-        let mut text = head(self.machine.as_deref().unwrap_or("not known"));
+        let mut text = format!("{HEAD}\n");
         for (experiment, cells) in &self.experiments {
-            text += &self
-                .settings
-                .get(experiment)
-                .map_or(String::new(), |digest| settings_line(experiment, digest));
+            let line_of = |known: &BTreeMap<String, String>, line: fn(&str, &str) -> String| {
+                known.get(experiment).map_or(String::new(), |value| line(experiment, value))
+            };
+            text += &line_of(&self.settings, settings_line);
+            text += &line_of(&self.machines, machine_line);
             let all = cells.0.iter().flat_map(|cell| &cell.measurements);
             all.for_each(|measurement| text += &row(experiment, measurement));
         }
@@ -135,8 +153,9 @@ impl Store {
     }
 }
 
-fn parse_settings(line: &str) -> Option<(&str, &str)> {
-    line.strip_prefix(SETTINGS)?.split_once(": ")
+/// Returns the experiment of a comment, and what the comment says about it.
+fn of_experiment<'line>(start: &str, line: &'line str) -> Option<(&'line str, &'line str)> {
+    line.strip_prefix(start)?.split_once(": ")
 }
 
 fn parse(line: &str) -> Result<(String, Measurement), String> {
@@ -183,9 +202,9 @@ mod tests {
 
     #[test]
     fn files_are_read_as_they_were_written() {
-        let text = format!("{}{ROWS}", head("two processors"));
+        let text = format!("{HEAD}\n{}{ROWS}", machine_line("a", "two processors"));
         let store = Store::read(&text).unwrap();
-        assert_eq!(store.machine.as_deref(), Some("two processors"));
+        assert_eq!(store.machines["a"], "two processors");
         assert_eq!(store.to_text(), text);
         let cell = store.experiments["a"].find("allreduce", 4, 8).unwrap();
         assert_eq!(cell.ratio("rustcoll"), Some(20.0 / 15.0));
@@ -213,10 +232,31 @@ mod tests {
     #[test]
     fn rows_with_other_settings_are_void() {
         let line = |digest: &str| settings_line("a", digest);
-        let text = format!("{}{}{ROWS}", head("two processors"), line("1"));
+        let text = format!("{HEAD}\n{}{}{ROWS}", line("1"), machine_line("a", "two processors"));
         assert_eq!(Store::read(&text).unwrap().to_text(), text);
         assert_eq!(Store::read(&format!("{text}{}", line("1"))).unwrap().to_text(), text);
-        assert!(Store::read(&format!("{text}{}", line("2"))).unwrap().experiments.is_empty());
+        let void = Store::read(&format!("{text}{}", line("2"))).unwrap();
+        assert!(void.experiments.is_empty() && void.machines.is_empty());
+    }
+
+    #[test]
+    fn a_machine_of_all_is_that_of_experiments_without_one_of_their_own() {
+        let own = machine_line("a", "two processors");
+        let other = "b,allreduce,4,8,tuned,0,,0,15\n";
+        let store = Store::read(&format!("# machine: one processor\n{HEAD}\n{own}{ROWS}{other}")).unwrap();
+        assert_eq!(["a", "b"].map(|name| &store.machines[name][..]), ["two processors", "one processor"]);
+    }
+
+    #[test]
+    fn newer_experiments_come_with_their_machines() {
+        let read = |name: &str, rows: &str| {
+            Store::read(&format!("{HEAD}\n{}{rows}", machine_line("a", name))).unwrap()
+        };
+        let mut all = read("two processors", ROWS);
+        all.replace(read("one processor", ""));
+        assert_eq!(all.machines["a"], "two processors");
+        all.replace(read("one processor", ROWS));
+        assert_eq!(all.machines["a"], "one processor");
     }
 
     #[test]
