@@ -1,7 +1,7 @@
 //! Checks the limits of a plan.
 
 use super::bound::{Hockney, PAIR};
-use super::cells::{Cell, Cells};
+use super::cells::Cells;
 use super::plan::{Against, Experiment, Limit, Plan, ReportedCell};
 use rustcoll::selection::quantity;
 use tuning::statistics::geometric_mean;
@@ -10,7 +10,10 @@ use tuning::statistics::geometric_mean;
 #[derive(Clone, Debug)]
 pub struct Ratio<'plan> {
     pub place: ReportedCell<'plan>,
+    /// In the launches that all cells have.
     pub ratio: f64,
+    /// In the launch in which cells beyond a limit are measured again.
+    pub again: Option<f64>,
     /// Overlap of the first contestant, and of the best of the others, in percent; none if ranks do not compute.
     pub overlap: Option<[f64; 2]>,
     pub ran: String,
@@ -34,10 +37,12 @@ pub fn ratios<'plan>(
         {
             let operation = series.operation;
             let Some(cell) = cells.find(&series.name(), race.ranks, bytes) else { continue };
+            let again = cell.of_launches(|launch| launch >= experiment.launches).ratio(&subject);
+            // A launch of some cells alone would flatter them: it was made because they were slow.
+            let cell = cell.of_launches(|launch| launch < experiment.launches);
             let bound = |model: Hockney| model.bound(operation.collective, race.ranks, bytes);
             let ratio = match experiment.against {
-                Against::BestOther if !experiment.twice => cell.ratio(&subject),
-                Against::BestOther => lesser_ratio(cell, &subject, experiment.launches),
+                Against::BestOther => cell.ratio(&subject),
                 Against::Bound => cell
                     .summary(&subject)
                     .zip(model.and_then(bound))
@@ -47,18 +52,17 @@ pub fn ratios<'plan>(
             let (experiment, ranks) = (&experiment.name[..], race.ranks);
             let place = ReportedCell { experiment, operation, ranks, bytes };
             let overlap = cell.overlap(&subject).zip(cell.best_other_overlap(&subject)).map(<[f64; 2]>::from);
-            ratios.push(Ratio { place, ratio, overlap, ran: ran.to_owned() });
+            ratios.push(Ratio { place, ratio, again, overlap, ran: ran.to_owned() });
         }
     }
     Ok(ratios)
 }
 
-/// Returns a contestant's ratio to the best of the others. The lesser one counts: that of the launches that
-/// all cells have, or that of the launch in which the cell was measured again.
-fn lesser_ratio(cell: &Cell, contestant: &str, launches: usize) -> Option<f64> {
-    let first = cell.of_launches(|launch| launch < launches).ratio(contestant);
-    let again = cell.of_launches(|launch| launch >= launches).ratio(contestant);
-    first.into_iter().chain(again).reduce(f64::min)
+impl Ratio<'_> {
+    /// The lesser of both ratios.
+    fn lesser(&self) -> f64 {
+        self.again.map_or(self.ratio, |again| again.min(self.ratio))
+    }
 }
 
 /// Returns the cells of each collective and form, by its name, in the order in which they come.
@@ -75,9 +79,9 @@ pub fn by_name<'ratios, 'plan>(ratios: &'ratios [Ratio<'plan>]) -> Vec<(String, 
 }
 
 impl Limit {
-    /// Whether a cell to which the limit applies exceeds the limit.
+    /// Whether a cell to which the limit applies exceeds the limit, each time that it was measured.
     fn is_exceeded_by(&self, cell: &Ratio) -> bool {
-        self.each.is_some_and(|most| cell.ratio > most)
+        self.each.is_some_and(|most| cell.lesser() > most)
             || self.algorithm.as_ref().is_some_and(|algorithm| *algorithm != cell.ran)
     }
 }
@@ -107,6 +111,8 @@ pub struct Verdict {
     pub mean: Option<f64>,
     /// The cells that exceed the limit, each with the plan's reason for it, if there is one.
     pub beyond: Vec<(String, Option<String>)>,
+    /// Number of cells that exceeded the limit, and did not when they were measured again.
+    pub within_again: usize,
     /// Whether the mean is within its own limit, if there is one.
     pub mean_holds: bool,
 }
@@ -116,12 +122,16 @@ impl Verdict {
     pub fn of(limit: &Limit, ratios: &[Ratio], plan: &Plan) -> Verdict {
         let cells: Vec<&Ratio> = ratios.iter().filter(|ratio| limit.cells.contains(ratio.place)).collect();
         let mean = geometric_mean(cells.iter().map(|cell| cell.ratio));
-        let told = |cell: &&Ratio| (described(cell), plan.reason(cell.place).map(str::to_owned));
+        let told =
+            |cell: &&Ratio| (described(cell), plan.reason(cell.place, cell.lesser()).map(str::to_owned));
+        let beyond_first = |cell: &&&Ratio| limit.each.is_some_and(|most| cell.ratio > most);
+        let is_beyond = |cell: &&&Ratio| limit.is_exceeded_by(cell);
         Verdict {
             cells: cells.len(),
             worst: cells.iter().map(|cell| cell.ratio).reduce(f64::max),
             mean,
-            beyond: cells.iter().filter(|cell| limit.is_exceeded_by(cell)).map(told).collect(),
+            beyond: cells.iter().filter(is_beyond).map(told).collect(),
+            within_again: cells.iter().filter(beyond_first).filter(|cell| !is_beyond(cell)).count(),
             mean_holds: !matches!((mean, limit.mean), (Some(mean), Some(most)) if mean > most),
         }
     }
@@ -130,5 +140,6 @@ impl Verdict {
 fn described(cell: &Ratio) -> String {
     let ReportedCell { ranks, bytes, .. } = cell.place;
     let bytes = quantity::in_units(bytes);
-    format!("{}, {ranks} ranks, {bytes} bytes: {:.2} by `{}`", cell.place.name(), cell.ratio, cell.ran)
+    let again = cell.again.map_or(String::new(), |again| format!(" (again: {again:.2})"));
+    format!("{}, {ranks} ranks, {bytes} bytes: {:.2}{again} by `{}`", cell.place.name(), cell.ratio, cell.ran)
 }

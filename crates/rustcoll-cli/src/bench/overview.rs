@@ -103,7 +103,7 @@ mod tests {
 
     fn ratio(name: &str, ratio: f64, overlap: Option<[f64; 2]>) -> Ratio<'static> {
         let place = ReportedCell { experiment: "a", operation: name.parse().unwrap(), ranks: 4, bytes: 8 };
-        Ratio { place, ratio, overlap, ran: String::new() }
+        Ratio { place, ratio, again: None, overlap, ran: String::new() }
     }
 
     #[test]

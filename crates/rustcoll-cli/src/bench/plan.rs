@@ -107,7 +107,7 @@ pub struct Experiment {
     /// How many jobs measure each cell.
     #[serde(default = "one")]
     pub launches: usize,
-    /// Whether cells that exceed a limit are measured in one more launch. Then the lesser ratio counts.
+    /// Whether cells that exceed a limit are measured in one more launch. They fail only if they exceed it there too.
     #[serde(default)]
     pub twice: bool,
     /// What the first contestant's times are divided by.
@@ -220,6 +220,8 @@ pub struct Limit {
 pub struct Remark {
     #[serde(default, rename = "where")]
     pub cells: Where,
+    /// The highest ratio that the reason explains.
+    up_to: f64,
     pub reason: String,
 }
 
@@ -289,7 +291,11 @@ impl Plan {
             }
             plan.check(experiment).map_err(fault)?;
         }
-        plan.remarks.iter().try_for_each(|remark| remark.cells.check(&plan))?;
+        for remark in &plan.remarks {
+            remark.cells.check(&plan)?;
+            check_positive("up_to", Some(remark.up_to))?;
+        }
+        check_positive("minutes", plan.minutes)?;
         let minutes = duration::of_plan(&plan)? / 60.0;
         match plan.minutes.filter(|&most| minutes > most) {
             Some(most) => Err(format!(
@@ -347,7 +353,11 @@ impl Plan {
         }
         experiment.limits.iter().try_for_each(|limit| match (limit.each, limit.mean, &limit.algorithm) {
             (None, None, None) => Err("a limit says neither each, mean nor algorithm".into()),
-            _ => limit.cells.check(self),
+            _ => {
+                check_positive("each", limit.each)?;
+                check_positive("mean", limit.mean)?;
+                limit.cells.check(self)
+            }
         })
     }
 
@@ -399,10 +409,18 @@ impl Plan {
         Series::new(operation, bytes.map_err(|reason| format!("{operation}: {reason}"))?)
     }
 
-    /// Returns why a cell exceeds its limit, if the plan gives a reason.
-    pub fn reason(&self, place: ReportedCell) -> Option<&str> {
-        let remark = self.remarks.iter().find(|remark| remark.cells.contains(place));
-        remark.map(|remark| &remark.reason[..])
+    /// Returns why a cell with this ratio exceeds its limit, if the plan gives a reason.
+    pub fn reason(&self, place: ReportedCell, ratio: f64) -> Option<&str> {
+        let explains = |remark: &&Remark| remark.cells.contains(place) && ratio <= remark.up_to;
+        self.remarks.iter().find(explains).map(|remark| &remark.reason[..])
+    }
+}
+
+/// Fails if a number is not above 0, or has no end.
+fn check_positive(name: &str, number: Option<f64>) -> Result<(), String> {
+    match number.filter(|number| !(number.is_finite() && *number > 0.0)) {
+        Some(number) => Err(format!("{name} = {number} is not a number above 0")),
+        None => Ok(()),
     }
 }
 
@@ -591,7 +609,14 @@ mod tests {
                 "network = { latency = '1ms', bandwidth = '1MB/s', gap = '0us' }",
                 "its network needs the commands of a lab",
             ),
-            ("[[remark]]\nwhere = { experiments = ['b'] }\nreason = ''", "unknown experiment `b`"),
+            ("limit = [{ each = nan }]", "the experiment `a`: each = NaN is not a number above 0"),
+            ("limit = [{ mean = 0.0 }]", "the experiment `a`: mean = 0 is not a number above 0"),
+            ("[[remark]]\nreason = ''\nup_to = -1.0", "up_to = -1 is not a number above 0"),
+            ("[[remark]]\nreason = ''", "missing field `up_to`"),
+            (
+                "[[remark]]\nwhere = { experiments = ['b'] }\nreason = ''\nup_to = 2.0",
+                "unknown experiment `b`",
+            ),
             (
                 "[[experiment]]\nname = 'b'\ntitle = ''\nranks = [2]\ncollectives = ['bcast', 'scan']\nagainst = 'bound'",
                 "there is no bound of scan, only of bcast and allreduce",
@@ -607,6 +632,10 @@ mod tests {
         ] {
             let told = fault(more);
             assert!(told.contains(expected), "{more}: {told}");
+        }
+        for minutes in ["nan", "inf", "-1.0"] {
+            let told = Plan::read(&format!("minutes = {minutes}\n{}", experiment(""))).unwrap_err();
+            assert!(told.starts_with("minutes = ") && told.ends_with(" is not a number above 0"), "{told}");
         }
     }
 }

@@ -44,7 +44,8 @@ const LIMITS: &str = "
 ## Limits
 
 *Number* is how many cells were measured. *Each* is the highest ratio that a cell may have, *worst* the highest that was measured. *Mean* is the highest
-geometric mean of the ratios that there may be, *found* is the one that was measured. Sections below give the reasons of cells beyond a limit.
+geometric mean of the ratios that there may be, *found* is the one that was measured. Sections below give the reasons of cells beyond a limit. A reason
+explains ratios up to a limit of its own.
 ";
 
 const BOUND: &str = "
@@ -199,6 +200,8 @@ fn found(verdict: &Verdict) -> String {
     words.extend((explained > 0).then(|| format!("{explained} beyond it, with a reason")));
     let unexplained = verdict.beyond.len() - explained;
     words.extend((unexplained > 0).then(|| format!("{unexplained} beyond it")));
+    let within = verdict.within_again;
+    words.extend((within > 0).then(|| format!("{within} within it when measured again")));
     words.extend((!verdict.mean_holds).then(|| "the mean is beyond it".to_owned()));
     match verdict.cells {
         0 => "not measured".into(),
@@ -254,7 +257,8 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
         let _ = write!(text, " {} jobs of each MPI.", experiment.launches);
     }
     if experiment.twice {
-        text += " A cell beyond a limit is measured in one more job, and the lesser of its ratios counts.";
+        text += " A cell beyond a limit is measured in one more job, and fails only if it is beyond it there too. Tables and means \
+                 have the ratio of the first jobs.";
     }
     if let Some(calls) = experiment.short_lived {
         let _ =
