@@ -115,7 +115,7 @@ static void tell_difference(MPI_Comm all, const char *own)
     int differs = rustcoll_differ(mine, '\0' == *next ? NULL : next, &difference) ? rank : size;
     PMPI_Allreduce(&differs, &first, 1, MPI_INT, MPI_MIN, all);
     if (rank == first) {
-        rustcoll_end_job("rustcoll: ranks of this job hold different %s, and would wait for each other for ever:\n"
+        rustcoll_end_job("rustcoll: ranks of this job hold different %s, and would wait for each other forever:\n"
                          "  rank %d: %s\n  rank %d: %s",
                          difference.what, rank, difference.own, (rank + 1) % size, difference.other);
     }

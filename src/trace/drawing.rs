@@ -27,7 +27,7 @@ impl Trace {
             picture.step(number, moment);
         }
         if !self.has_ended {
-            picture.text(8, picture.y + LINE, "late", "the others wait for ever");
+            picture.text(8, picture.y + LINE, "late", "the others wait forever");
             picture.y += 2 * LINE;
         }
         let (width, height) = (LEFT + ranks * COLUMN, picture.y + LINE);
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(svg.matches("marker-end").count(), 8);
         assert_eq!(svg.matches("class=\"rank\"").count(), 4);
         assert_eq!(svg.matches("⊕ ").count(), 8);
-        assert!(!svg.contains("for ever"));
+        assert!(!svg.contains("forever"));
     }
 
     #[test]
@@ -135,6 +135,6 @@ mod tests {
             text.parse::<Schedule>().unwrap()
         };
         let trace = Trace::new(Collective::Bcast, &Problem::new(2), &[wait(0, 1), wait(1, 0)]).unwrap();
-        assert!(trace.svg(2).contains("wait for ever"));
+        assert!(trace.svg(2).contains("wait forever"));
     }
 }

@@ -183,7 +183,7 @@ fn an_explicit_priority_makes_it_active() {
 fn illegal_values_end_the_job_with_the_legal_ones() {
     let cases = [
         ("allreduce_algorithm", "nonsense", "\"binary_blocks\""),
-        ("allreduce_algorithm", "binary_block", "Known alike:  binary_blocks"),
+        ("allreduce_algorithm", "binary_block", "Nearest name: binary_blocks"),
         ("allreduce_algorithm", "99", "\"binary_blocks\""),
         ("alltoall_radix", "1", "\"sqrt\", or a number from 2 up"),
         ("alltoall_radix", "2x", "\"sqrt\", or a number from 2 up"),

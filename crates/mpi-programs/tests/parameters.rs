@@ -51,9 +51,9 @@ fn mistyped_names_in_files_end_the_job_with_their_line() {
     assert_refused(
         &job,
         &[
-            "Parameter:   coll_rustcoll_alreduce_algorithm",
-            &format!("Given in:    {file}:4"),
-            "Known alike: coll_rustcoll_allreduce_algorithm",
+            "Parameter:    coll_rustcoll_alreduce_algorithm",
+            &format!("Given in:     {file}:4"),
+            "Nearest name: coll_rustcoll_allreduce_algorithm",
         ],
     );
 }
@@ -64,9 +64,9 @@ fn mistyped_names_in_the_environment_end_the_job() {
     assert_refused(
         &job,
         &[
-            "Parameter:   coll_rustcoll_alreduce_algorithm",
-            "Given in:    the environment, or an option of mpirun",
-            "Known alike: coll_rustcoll_allreduce_algorithm",
+            "Parameter:    coll_rustcoll_alreduce_algorithm",
+            "Given in:     the environment, or an option of mpirun",
+            "Nearest name: coll_rustcoll_allreduce_algorithm",
         ],
     );
 }
@@ -80,7 +80,7 @@ fn files_of_the_site_count_as_those_of_the_user_do() {
     let job = run(command.arg(user_program()));
     assert_refused(
         &job,
-        &[&format!("Given in:    {}:3", file.display()), "Known alike: coll_rustcoll_report"],
+        &[&format!("Given in:     {}:3", file.display()), "Nearest name: coll_rustcoll_report"],
     );
 }
 
@@ -98,7 +98,7 @@ fn who_gives_a_priority_asks_for_the_component_right_or_wrong() {
     let said = ["Value:        high", &format!("Given in:     {file}:1"), "or a number from 0 up"];
     assert_refused(&job, &said);
     let (job, _) = run_with_file("mistyped_priority", "coll_rustcoll_priorty = 60\n", &[UNNAMED]);
-    assert_refused(&job, &["Known alike: coll_rustcoll_priority"]);
+    assert_refused(&job, &["Nearest name: coll_rustcoll_priority"]);
     let job = run(mpirun(2)
         .env(UNNAMED.0, UNNAMED.1)
         .args(["--mca", "coll_rustcoll_priority", "high"])

@@ -154,7 +154,7 @@ impl fmt::Display for SimulationError {
             SimulationError::Unmatched { source, target } => {
                 write!(formatter, "the sends of rank {source} and the receives of rank {target} do not match")
             }
-            SimulationError::Deadlock { rank } => write!(formatter, "rank {rank} waits for ever"),
+            SimulationError::Deadlock { rank } => write!(formatter, "rank {rank} waits forever"),
         }
     }
 }
