@@ -269,7 +269,7 @@ fn other_parameters() -> [Registered; 9] {
         },
         text_parameter(
             "learnt",
-            "The rule file to which the first rank writes, when the job ends, what was found by trying algorithms on MPI_COMM_WORLD",
+            "The rule file to which the first rank of the job writes, when the job ends, what was found by trying algorithms on communicators in which it has rank 0",
             &LEARNT,
         ),
         Registered {
