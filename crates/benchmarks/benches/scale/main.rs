@@ -153,10 +153,10 @@ for which it is larger. If a row names several algorithms, the later ones serve 
 
 ![Bytes kept and time of the first call, by the number of ranks](scale.svg)
 
-The picture shows each row of the table as a line. What a communicator takes for itself is in neither. Beside the memory that Open MPI takes, these are
-at most 2 KiB before the first call. After a first short call they are at most 4 KiB, and 256 bytes more for each rank of the node; without shared
-memory, they are about 2 KiB more than that. Where each rank is takes no memory if ranks are placed evenly: so many on each node, node after node,
-and from the first node again. Otherwise it takes 20 bytes for each rank, which all calls share.
+The picture shows each row of the table as a line. Table and picture leave out the memory of the communicator itself. Besides Open MPI's own memory,
+rustcoll takes at most 2 KiB for a communicator before its first call. After a first short call it takes at most 4 KiB, and 256 bytes more for each
+rank of the node. Without shared memory, it takes about 2 KiB more than that. The places of the ranks take no memory if ranks are placed evenly: so
+many on each node, node after node, and from the first node again. Otherwise they take 20 bytes for each rank, which all calls share.
 
 | collective | bytes | algorithm | kept, 2^12 | 2^16 | 2^20 | first call, 2^12 | 2^16 | 2^20 | each call, 2^12 | 2^16 | 2^20 |
 |---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
