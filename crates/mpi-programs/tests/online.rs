@@ -92,6 +92,14 @@ fn an_info_key_decides_for_one_communicator() {
 }
 
 #[test]
+fn a_job_that_tries_nothing_writes_no_rules() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("not_learnt.toml");
+    let _ = fs::remove_file(&file);
+    let job = job(2, &["coll_rustcoll_learnt", file.to_str().unwrap()]);
+    job.assert(!file.exists(), "it is not written");
+}
+
+#[test]
 fn rules_that_cannot_be_written_are_told() {
     let options = [&ONLINE[..], &["coll_rustcoll_learnt", "/dev/full/learnt.toml"]].concat();
     job(2, &options).assert_contains(
