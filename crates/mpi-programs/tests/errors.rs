@@ -41,6 +41,18 @@ fn negative_counts_are_refused() {
     job.assert(job.text.lines().all(is_refused), "a negative count is accepted");
 }
 
+/// Open MPI checks the counts itself unless that is off.
+#[test]
+fn no_later_call_takes_the_messages_of_a_call_that_a_rank_refused_alone() {
+    let mut command = mpirun(3);
+    command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_mpi_param_check", "0");
+    command.env("OMPI_MCA_coll_rustcoll_alltoallv_algorithm", "spread_out");
+    let job = run_alone(PATIENCE, command.arg(compiled("refused")));
+    for call in 1..=2 {
+        job.assert_contains(&format!("call {call}: MPI_ERR_COUNT, received 0"));
+    }
+}
+
 /// Rules for calls that the forced algorithm cannot serve. The default rules depend on bytes, which differ
 /// between the ranks of these calls, so the ranks would choose different algorithms.
 const WHATEVER_THE_BYTES: [(&str, &str); 12] = [

@@ -5,6 +5,7 @@ use super::communicator::Communicator;
 use super::job::{Job, Jobs};
 use super::key::Key;
 use super::mock_up::MockUp;
+use super::nonblocking::is_refused_by_all;
 use super::planning::{Planned, Refusal, Served};
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
@@ -201,10 +202,9 @@ impl Communicator {
                 Ok((arguments, planned, start)) => {
                     self.serve_anywhere(call, values, arguments, planned, start)
                 }
-                Err(Refusal::Missing(_)) => RUSTCOLL_ERR_INTERN,
-                // The other ranks wait for this rank's slots, and a later call must not be taken for this one.
-                Err(Refusal::Error(RUSTCOLL_ERR_TRUNCATE)) => self.break_off(call, RUSTCOLL_ERR_TRUNCATE),
-                Err(Refusal::Error(error)) => error,
+                Err(Refusal::Error(error)) if is_refused_by_all(error) => error,
+                // The other ranks may wait for this rank's slots, and a later call must not be taken for this one.
+                Err(refusal) => self.break_off(call, refusal.error()),
             }
         }
     }
@@ -227,7 +227,7 @@ impl Communicator {
             let form = schedules::Form {
                 has_below,
                 is_blocking: true,
-                all_come: self.all_come(arguments.collective, true),
+                all_come: self.all_come(arguments.collective, values, true),
                 may_share: true,
                 calls_others: !*are_inner,
             };

@@ -9,7 +9,7 @@ use crate::mpi::decision::schedules::Form;
 use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::decision::{neighbours_of_node, stencil};
 use crate::mpi::messages::transport::Error;
-use crate::mpi::parameters::settings::{Values, idle_neighbours_come};
+use crate::mpi::parameters::settings::Values;
 use std::sync::Arc;
 
 impl Communicator {
@@ -48,7 +48,7 @@ impl Communicator {
         values: Values,
         is_blocking: bool,
     ) -> Result<(), Error> {
-        if collective.cut() != Cut::Edges || !self.all_come(collective, is_blocking) {
+        if collective.cut() != Cut::Edges || !self.all_come(collective, values, is_blocking) {
             return Ok(());
         }
         self.look_for_stencil(collective, values)?;
@@ -57,9 +57,9 @@ impl Communicator {
 
     /// Whether all ranks come to a collective. Open MPI itself ends these two, if they block, at ranks with counts of 0, so
     /// no rank of a graph may wait for all others. The edges of a grid connect all its ranks, whose counts are equal then.
-    pub(super) fn all_come(&self, collective: Collective, is_blocking: bool) -> bool {
+    pub(super) fn all_come(&self, collective: Collective, values: Values, is_blocking: bool) -> bool {
         let ends_early = is_blocking && matches!(collective, NeighborAllgather | NeighborAlltoall);
-        !ends_early || self.topology().is_cartesian || idle_neighbours_come()
+        !ends_early || self.topology().is_cartesian || values.idle_neighbours_come()
     }
 
     fn look_for_stencil(&self, collective: Collective, values: Values) -> Result<(), Error> {

@@ -90,6 +90,7 @@ pub struct Values {
     reproducible: i32,
     scratch_limit: i32,
     shared_memory: i32,
+    no_idle_neighbours: i32,
 }
 
 /// Whether results must be reproducible, for all collectives: an index of [`SWITCH`].
@@ -227,12 +228,6 @@ pub fn tcp() -> Option<bool> {
 /// receive, or none has: an index of [`SWITCH`].
 pub static NO_IDLE_NEIGHBOURS: AtomicI32 = AtomicI32::new(0);
 
-/// Whether all ranks of a graph come to each of its neighbourhood collectives. Open MPI itself ends some of them at ranks
-/// with counts of 0; the preloaded library comes first.
-pub fn idle_neighbours_come() -> bool {
-    is_preloaded() || NO_IDLE_NEIGHBOURS.load(Relaxed) != 0
-}
-
 /// The words of [`TUNE`].
 pub const TUNE_WORDS: [&str; 2] = ["off", "online"];
 
@@ -331,6 +326,7 @@ impl Settings {
             reproducible: value(&REPRODUCIBLE),
             scratch_limit: value(&SCRATCH_LIMIT),
             shared_memory: value(&MAY_SHARE_MEMORY),
+            no_idle_neighbours: value(&NO_IDLE_NEIGHBOURS),
         }
     }
 
@@ -355,7 +351,8 @@ impl PartialEq for Values {
             | (self.window ^ other.window)
             | (self.reproducible ^ other.reproducible)
             | (self.scratch_limit ^ other.scratch_limit)
-            | (self.shared_memory ^ other.shared_memory);
+            | (self.shared_memory ^ other.shared_memory)
+            | (self.no_idle_neighbours ^ other.no_idle_neighbours);
         differ == 0
     }
 }
@@ -375,6 +372,12 @@ impl Values {
     /// Whether ranks may share memory.
     pub fn may_share_memory(self) -> bool {
         self.shared_memory == 0
+    }
+
+    /// Whether all ranks of a graph come to each of its neighbourhood collectives. Open MPI itself ends some of them at ranks
+    /// with counts of 0; the preloaded library comes first.
+    pub fn idle_neighbours_come(self) -> bool {
+        is_preloaded() || self.no_idle_neighbours != 0
     }
 
     /// The most bytes of temporary memory that a collective may take.
