@@ -31,6 +31,15 @@ pub struct Info {
     tunes_online: Option<bool>,
 }
 
+/// What is wrong with keys that were left out.
+#[derive(Default)]
+pub struct Faults {
+    /// Of the keys themselves, which all ranks pass alike.
+    of_keys: Vec<String>,
+    /// Of rule files. Each rank reads them itself, so other ranks may have none.
+    of_files: Vec<String>,
+}
+
 /// What a key is about.
 enum Key {
     Files,
@@ -42,7 +51,7 @@ enum Key {
 impl Info {
     /// Returns what a communicator's info keys ask for, and the faults of the keys that were left out; `None` if no key is
     /// about rustcoll.
-    pub fn of(communicator: *const c_void) -> Option<(Info, Vec<String>)> {
+    pub fn of(communicator: *const c_void) -> Option<(Info, Faults)> {
         let entries = entries(communicator);
         entries.iter().any(|(name, _)| name.starts_with(PREFIX)).then(|| Info::read(&entries))
     }
@@ -63,7 +72,7 @@ impl Info {
         self.tunes_online.unwrap_or_else(settings::tunes_online)
     }
 
-    fn read(entries: &[(String, String)]) -> (Info, Vec<String>) {
+    fn read(entries: &[(String, String)]) -> (Info, Faults) {
         let (mut forced, mut tunes_online) = (HashMap::new(), None);
         let (mut given, mut files) = (Collected::default(), None);
         for (name, value) in entries {
@@ -89,11 +98,13 @@ impl Info {
                 }
             }
         }
+        let of_keys = std::mem::take(&mut given.faults);
         // Lines take precedence over files, in whichever order the keys come.
         if let Some((origin, list)) = files {
             given.add_files(&origin, list);
         }
-        (Info { forced, rules: given.rules, tunes_online }, given.faults)
+        let faults = Faults { of_keys, of_files: given.faults };
+        (Info { forced, rules: given.rules, tunes_online }, faults)
     }
 }
 
@@ -119,15 +130,16 @@ impl Key {
     }
 }
 
-/// Logs the faults of a communicator's info keys, or ends the job over them if faults are to end it.
-pub fn report(faults: &[String], communicator: &Facts) {
+/// Logs the faults of a communicator's info keys, or ends the job over them if faults are to end it. Those of the keys
+/// themselves are rank 0's to log.
+pub fn report(Faults { of_keys, of_files }: &Faults, communicator: &Facts) {
     let (rank, name) = (communicator.group.rank, communicator.name());
+    let faults = [&of_keys[..], of_files].concat();
     if !faults.is_empty() && settings::rules_are_strict() {
-        rules::refuse(faults, rank == 0);
+        rules::refuse(&faults, rank == 0);
     }
-    if rank == 0 {
-        faults.iter().for_each(|fault| log::warn!("{name}: left out: {fault}"));
-    }
+    let logged = if rank == 0 { &faults } else { of_files };
+    logged.iter().for_each(|fault| log::warn!("{name}: left out: {fault}"));
 }
 
 fn algorithm(collective: Collective, name: &str) -> Result<Option<&'static Algorithm>, String> {
@@ -160,7 +172,8 @@ mod tests {
     fn read(entries: &[(&str, &str)]) -> (Info, Vec<String>) {
         let entries: Vec<_> =
             entries.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-        Info::read(&entries)
+        let (info, Faults { of_keys, of_files }) = Info::read(&entries);
+        (info, [of_keys, of_files].concat())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::mpi::shim::bindings::rustcoll_shim_refuse_rules;
 use crate::selection::{self, RuleErrors, Rules, Table};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_int};
-use std::path::Path;
+use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex};
 
 /// The most tables of rules that a process remembers. If there are more, it forgets all and starts anew.
@@ -118,10 +118,19 @@ pub fn names<'list>(
     })
 }
 
+/// Reads a rule file. What was read once stays, so that communicators that name the same file have the same rules: ranks would
+/// see a change at different times.
 fn read(name: &str) -> Result<(Source, Rules), RuleErrors> {
+    static KNOWN: Mutex<BTreeMap<PathBuf, (Source, Rules)>> = Mutex::new(BTreeMap::new());
+    let path = path::absolute(name).unwrap_or_else(|_| name.into());
+    let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(known) = known.get(&path) {
+        return Ok(known.clone());
+    }
     let content = selection::file_content(Path::new(name))?;
     let rules = Rules::read(name, &content)?;
-    Ok((Source { name: name.into(), is_file: true, content }, rules))
+    let source = Source { name: name.into(), is_file: true, content };
+    Ok(known.entry(path).or_insert((source, rules)).clone())
 }
 
 fn text(faults: &[String]) -> CString {
@@ -207,6 +216,20 @@ mod tests {
             "{:?}",
             given.faults
         );
+    }
+
+    #[test]
+    fn a_file_that_changes_keeps_the_rules_of_its_first_reading() {
+        let file = std::env::temp_dir().join(format!("rustcoll-read-once-{}.toml", std::process::id()));
+        let chosen = |algorithm: &str| {
+            std::fs::write(&file, format!("[[bcast]]\nalgorithm = \"{algorithm}\"\n")).unwrap();
+            let mut given = Collected::default();
+            given.add_files("files", file.to_str().unwrap());
+            assert_eq!(given.faults, [""; 0]);
+            chosen(&given, 4)
+        };
+        assert_eq!(["chain", "linear"].map(chosen), ["chain"; 2]);
+        std::fs::remove_file(&file).unwrap();
     }
 
     #[test]
