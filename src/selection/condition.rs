@@ -129,15 +129,19 @@ impl Quantity {
         if self == Quantity::Bytes { bytes(text) } else { number(text) }
     }
 
-    /// Returns all values that the quantity can have; `None` if the quantity may be unknown.
-    pub fn all(self) -> Option<Ranges> {
+    /// Returns all values that the quantity can have.
+    pub fn possible(self) -> Ranges {
         match self {
-            Quantity::Ranks => Some(Ranges::from(1)),
-            Quantity::Groups => Some(Ranges::new([1..=2])),
-            // A condition on bytes or root applies only to calls that have them.
-            Quantity::Bytes | Quantity::Root => Some(Ranges::from(0)),
-            Quantity::Nodes | Quantity::RanksPerNode | Quantity::Neighbours | Quantity::Dimensions => None,
+            Quantity::Ranks | Quantity::Nodes | Quantity::RanksPerNode => Ranges::from(1),
+            Quantity::Groups => Ranges::new([1..=2]),
+            Quantity::Bytes | Quantity::Root | Quantity::Neighbours | Quantity::Dimensions => Ranges::from(0),
         }
+    }
+
+    /// Whether each call has the quantity, and all its ranks know it. A condition on bytes or root applies only to calls that
+    /// have them.
+    pub fn is_always_known(self) -> bool {
+        matches!(self, Quantity::Ranks | Quantity::Groups | Quantity::Bytes | Quantity::Root)
     }
 }
 

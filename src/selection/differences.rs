@@ -2,8 +2,8 @@
 
 use super::condition::{Condition, Property, Quantity};
 use super::decisions::{DecidedBytes, RuledChoice};
-use super::{Call, Neighbourhood, Rules};
-use crate::algorithms::{Algorithm, Collective, Cut};
+use super::{Call, Neighbourhood, Rule, Rules};
+use crate::algorithms::{Algorithm, Collective, Cut, Requirement};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -25,7 +25,8 @@ impl Rules {
     /// Returns where `others` decides differently, on intra- and inter-communicators of these numbers of
     /// ranks. The comparison tries commutative and other operators. For all other properties that a rule of
     /// either set asks for, it tries every value that the rules distinguish. Ranks are spread evenly over
-    /// nodes: over one, over two, over as many as there are ranks, and over the numbers in conditions.
+    /// nodes: over one, over two, over as many as there are ranks, and over the numbers in conditions. What an algorithm
+    /// requires is there in some calls and lacks in others.
     pub fn differences(&self, others: &Rules, ranks: RangeInclusive<usize>) -> Vec<Difference> {
         let mut all = Vec::new();
         for collective in Collective::ALL {
@@ -87,11 +88,13 @@ fn add(found: &mut Vec<Difference>, call: &Call, (bytes, one, other): Differing)
 
 /// Whether two calls are of the same kind; [`Asked::kinds`] makes the kinds.
 fn is_alike(one: &Call, other: &Call) -> bool {
-    let kind = |call: &Call| {
-        let Call {
-            collective, remote, longest, commutative, predefined, in_place, root, goes_by_tcp, ..
-        } = *call;
-        (collective, remote > 0, longest, commutative, predefined, in_place, root, goes_by_tcp)
+    let kind = |call: &Call| Call {
+        size: 0,
+        bytes: 0,
+        remote: call.remote.min(1),
+        nodes: None,
+        ranks_per_node: None,
+        ..*call
     };
     let is_spread_alike = one.nodes == other.nodes || one.ranks_per_node == other.ranks_per_node;
     kind(one) == kind(other) && is_spread_alike
@@ -101,6 +104,7 @@ fn is_alike(one: &Call, other: &Call) -> bool {
 struct Asked {
     collective: Collective,
     predefined: &'static [bool],
+    reproducible: &'static [bool],
     in_place: &'static [bool],
     tcp: &'static [bool],
     /// Lengths of the longest block: one block that has all bytes.
@@ -111,10 +115,23 @@ struct Asked {
     ranks_per_node: BTreeSet<usize>,
     /// The neighbourhoods that conditions distinguish; empty if no rule depends on stencils.
     neighbourhoods: Vec<Neighbourhood>,
+    /// Each takes something from a call that an algorithm requires.
+    lacks: Vec<Lack>,
 }
 
+/// Takes something from a call.
+type Lack = fn(Call) -> Call;
+
+/// What a call may lack, by the requirement of algorithms that need it.
+const LACKS: [(Requirement, Lack); 4] = [
+    (Requirement::SharedMemory, |call| Call { shares_memory: false, copies_singly: false, ..call }),
+    (Requirement::SingleCopy, |call| Call { copies_singly: false, ..call }),
+    (Requirement::OtherCollectives, |call| Call { calls_others: false, ..call }),
+    (Requirement::NeighboursOfNode, |call| Call { knows_neighbours_of_node: false, ..call }),
+];
+
 impl Asked {
-    fn by(rules: &[&Rules], collective: Collective) -> Asked {
+    fn by(rules: &[&Rules; 2], collective: Collective) -> Asked {
         let conditions = || {
             let rules = rules.iter().flat_map(|rules| rules.of(collective));
             rules.flat_map(|rule| &rule.conditions)
@@ -133,10 +150,29 @@ impl Asked {
             }
             numbers
         };
-        let mut chosen =
-            rules.iter().flat_map(|rules| rules.of(collective)).map(|rule| rule.choice.algorithm());
+        // Where a call comes to the rules that both sets end with, they decide alike, whatever it lacks.
+        let lists = rules.map(|rules| rules.of(collective));
+        let ends = lists[0].iter().rev().zip(lists[1].iter().rev());
+        let is_same =
+            |(one, other): &(&Rule, &Rule)| one.conditions == other.conditions && one.choice == other.choice;
+        let common = ends.take_while(is_same).count();
+        let own = || {
+            let rules = lists.iter().flat_map(|list| &list[..list.len() - common]);
+            rules.map(|rule| rule.choice.algorithm())
+        };
+        let requires =
+            |wanted: Requirement| own().flatten().any(|algorithm| algorithm.requires.contains(&wanted));
         let asks_for_stencil = conditions().any(|condition| condition.looks_at_stencil(collective))
-            || chosen.any(|algorithm| algorithm.is_some_and(Algorithm::takes_stencil));
+            || lists
+                .iter()
+                .copied()
+                .flatten()
+                .any(|rule| rule.choice.algorithm().is_some_and(Algorithm::takes_stencil));
+        let is_irreproducible =
+            |algorithm: Option<&Algorithm>| algorithm.is_none_or(|algorithm| !algorithm.is_reproducible());
+        let is_restricted = collective.reduces() && own().any(is_irreproducible);
+        let mut nodes = numbers(Quantity::Nodes, &[1, 2]);
+        nodes.extend(requires(Requirement::OneNode).then_some(1));
         let or_usual = |quantity: Quantity, usual: usize| {
             let mut numbers = numbers(quantity, &[]);
             numbers.insert(usual);
@@ -149,13 +185,22 @@ impl Asked {
         Asked {
             collective,
             neighbourhoods: neighbourhoods.filter(|_| asks_for_stencil).collect(),
-            predefined: if asks_for(Property::Predefined) { &[false] } else { &[] },
+            predefined: match asks_for(Property::Predefined) || requires(Requirement::Predefined) {
+                true => &[false],
+                false => &[],
+            },
+            reproducible: if is_restricted { &[true] } else { &[] },
             in_place: if asks_for(Property::InPlace) { &[true] } else { &[] },
             tcp: if asks_for(Property::Tcp) { &[true] } else { &[] },
             longest: if conditions().any(Condition::looks_at_longest) { &[usize::MAX] } else { &[] },
             roots: numbers(Quantity::Root, &[0]),
-            nodes: numbers(Quantity::Nodes, &[1, 2]),
+            nodes,
             ranks_per_node: numbers(Quantity::RanksPerNode, &[1]),
+            lacks: LACKS
+                .into_iter()
+                .filter(|(required, _)| requires(*required))
+                .map(|(_, lack)| lack)
+                .collect(),
         }
     }
 
@@ -168,6 +213,11 @@ impl Asked {
         let mut calls = vec![Call::new(collective, size, 0)];
         vary(&mut calls, other_operators, |call, commutative| Call { commutative, ..call });
         vary(&mut calls, self.predefined, |call, predefined| Call { predefined: Some(predefined), ..call });
+        vary(&mut calls, self.reproducible, |call, reproducible| Call {
+            reproducible,
+            calls_others: false,
+            ..call
+        });
         vary(&mut calls, self.in_place, |call, in_place| Call { in_place, ..call });
         let between_groups = calls.iter().map(|call| Call { remote: size / 2, ..*call });
         let between_groups: Vec<_> = between_groups.filter(|_| has_two_groups).collect();
@@ -179,11 +229,13 @@ impl Asked {
             ..call
         });
         vary(&mut calls, self.tcp, |call, goes_by_tcp| Call { goes_by_tcp, ..call });
+        calls.retain(|call| !call.goes_by_tcp || call.nodes != Some(1));
         vary(&mut calls, self.longest, |call, longest| Call { longest: Some(longest), ..call });
         vary(&mut calls, &self.neighbourhoods, |call, neighbourhood| Call {
             neighbourhood: Some(neighbourhood),
             ..call
         });
+        self.lacks.iter().for_each(|lack| vary(&mut calls, &[*lack], |call, lack| lack(call)));
         calls.extend(between_groups);
         calls
     }
@@ -227,8 +279,9 @@ mod tests {
         // An operator that does not commute rules out both rings.
         let other = line(Allreduce, "commutative=false -> linear; bytes=..2K -> recursive_doubling; -> ring");
         let found = one.differences(&other, 4..=4);
-        let seen: Vec<_> = found.iter().map(|one| (one.call.commutative, *one.bytes.start())).collect();
-        assert_eq!(seen, [(true, 2049), (false, 0), (false, 2049)]);
+        let seen = found.iter().map(|one| (one.call.commutative, one.call.reproducible, *one.bytes.start()));
+        let expected = [(true, false, 2049), (false, false, 0), (false, false, 2049), (true, true, 2049)];
+        assert_eq!(seen.collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -259,9 +312,25 @@ mod tests {
     }
 
     #[test]
-    fn nodes_do_not_count_between_two_groups() {
-        let one = line(Bcast, "groups=2 nodes=2.. -> below; groups=2 -> inter_leaders");
-        let other = line(Bcast, "groups=2 -> inter_leaders");
-        assert!(one.differences(&other, 2..=8).is_empty());
+    fn what_algorithms_require_lacks_at_times() {
+        for (collective, one, other) in [
+            // On one node.
+            (Allreduce, "-> shared_flat", "-> below"),
+            // Without shared memory, single copies, calls of other collectives, and with an operator of the user's.
+            (Allreduce, "-> shared_leaders; -> ring", "-> shared_leaders; -> circulant"),
+            (Alltoall, "-> single_copy; -> pairwise", "-> single_copy; -> bruck"),
+            (
+                Allreduce,
+                "-> allreduce_as_reduce_bcast; -> rabenseifner",
+                "-> allreduce_as_reduce_bcast; -> recursive_doubling",
+            ),
+            (Scan, "-> shared; -> linear", "-> shared; -> below"),
+            // With reproducible results.
+            (Allreduce, "-> below; -> recursive_doubling", "-> below; -> rabenseifner"),
+        ] {
+            let [one, other] = [one, other].map(|rules| line(collective, rules));
+            assert!(!one.differences(&other, 4..=4).is_empty(), "{one:?}, {other:?}");
+            assert!(one.differences(&one, 4..=4).is_empty(), "{one:?}");
+        }
     }
 }

@@ -71,8 +71,8 @@ impl Domain {
         match condition {
             Condition::Quantity(quantity, wanted) => {
                 let side = &mut self.quantities[*quantity as usize];
-                let before = side.take().or_else(|| quantity.all());
-                *side = Some(before.map_or_else(|| wanted.clone(), |before| before.intersection(wanted)));
+                let before = side.take().unwrap_or_else(|| quantity.possible());
+                *side = Some(before.intersection(wanted));
             }
             Condition::Property(property, wanted) => match &mut self.properties[*property as usize] {
                 // No call has both values. An empty side makes the domain empty.
@@ -92,6 +92,25 @@ impl Domain {
         self.quantities.iter().flatten().any(Ranges::is_empty)
             || !self.sizes().exist()
             || ranks.as_ref().zip(root.as_ref()).is_some_and(no_rank)
+            || !self.can_be_placed()
+    }
+
+    /// Whether some of these numbers of ranks can be on these numbers of nodes. None of the sides may be empty.
+    fn can_be_placed(&self) -> bool {
+        let bounds = |quantity: Quantity| {
+            let numbers = self.quantities[quantity as usize].clone().unwrap_or_else(|| quantity.possible());
+            numbers.first().zip(numbers.last()).unwrap_or((1, 0))
+        };
+        let [(fewest_ranks, most_ranks), (fewest_nodes, most_nodes), (fewest_there, most_there)] =
+            [Quantity::Ranks, Quantity::Nodes, Quantity::RanksPerNode].map(bounds);
+        // TCP is asked for between nodes.
+        let is_between_nodes = self.properties[Property::Tcp as usize] == Some(true);
+        let fewest_nodes = if is_between_nodes { fewest_nodes.max(2) } else { fewest_nodes };
+        // Each other node has a rank, too.
+        let fewest = fewest_nodes.saturating_add(fewest_there) - 1;
+        fewest_nodes <= most_nodes
+            && fewest <= most_ranks
+            && most_nodes.saturating_mul(most_there) >= fewest_ranks
     }
 
     fn sizes(&self) -> Sizes {
@@ -103,7 +122,8 @@ impl Domain {
     }
 
     fn quantity(&self, quantity: Quantity) -> Option<Ranges> {
-        self.quantities[quantity as usize].clone().or_else(|| quantity.all())
+        let side = self.quantities[quantity as usize].clone();
+        side.or_else(|| quantity.is_always_known().then(|| quantity.possible()))
     }
 
     /// Whether this domain includes all calls of the other domain.
@@ -205,10 +225,11 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
 
 /// Returns the quantity that a condition depends on and that is known only on intra-communicators, if there is one.
 fn unknown_between_groups(collective: Collective, condition: &Condition) -> Option<Quantity> {
+    use Quantity::{Bytes, Dimensions, Neighbours, Nodes, RanksPerNode, Root};
     let is_measured = Measure::between_groups(collective) != Measure::Nothing;
-    [Quantity::Bytes, Quantity::Root]
+    [Bytes, Root, Nodes, RanksPerNode, Neighbours, Dimensions]
         .into_iter()
-        .filter(|quantity| !(is_measured && *quantity == Quantity::Bytes))
+        .filter(|quantity| !(is_measured && *quantity == Bytes))
         .find(|quantity| condition.looks_at(*quantity))
 }
 
@@ -285,6 +306,55 @@ mod tests {
                 11,
                 "no call meets `root=4..` and what stands before it",
             ),
+            (
+                Collective::Bcast,
+                "groups=2 nodes=2.. -> below",
+                10,
+                "between two groups not all ranks know the nodes",
+            ),
+            (
+                Collective::Bcast,
+                "groups=2 when='ranks_per_node > 1' -> below",
+                10,
+                "between two groups not all ranks know the ranks_per_node",
+            ),
+            (
+                Collective::NeighborAlltoall,
+                "groups=2 neighbours=4 -> below",
+                10,
+                "between two groups not all ranks know the neighbours",
+            ),
+            (Collective::Bcast, "nodes=0 -> below", 1, "no call meets `nodes=0` and what stands before it"),
+            (
+                Collective::Bcast,
+                "ranks=..4 nodes=5.. -> below",
+                11,
+                "no call meets `nodes=5..` and what stands before it",
+            ),
+            (
+                Collective::Bcast,
+                "ranks=8 ranks_per_node=9.. -> below",
+                9,
+                "no call meets `ranks_per_node=9..` and what stands before it",
+            ),
+            (
+                Collective::Bcast,
+                "nodes=2 ranks_per_node=4 ranks=9.. -> below",
+                26,
+                "no call meets `ranks=9..` and what stands before it",
+            ),
+            (
+                Collective::Bcast,
+                "nodes=5.. ranks_per_node=3.. ranks=..6 -> below",
+                30,
+                "no call meets `ranks=..6` and what stands before it",
+            ),
+            (
+                Collective::Bcast,
+                "nodes=1 tcp -> below",
+                9,
+                "no call meets `tcp=true` and what stands before it",
+            ),
             (Collective::Bcast, "ranks=0 -> linear", 1, "no call meets `ranks=0` and what stands before it"),
             (
                 Collective::Bcast,
@@ -294,6 +364,20 @@ mod tests {
             ),
         ] {
             assert_eq!(faults(collective, line), [format!("line:1:{column}: {expected}")], "{line}");
+        }
+    }
+
+    #[test]
+    fn rules_for_few_ranks_on_nodes_decide() {
+        for line in [
+            "ranks=8 nodes=2 ranks_per_node=4 -> below",
+            "ranks=8 nodes=2 ranks_per_node=7 -> below",
+            "ranks=8 nodes=8 ranks_per_node=1 -> below",
+            "ranks=2 tcp nodes=2 -> below",
+            "nodes=1 tcp=false -> below",
+            "groups=2 -> below",
+        ] {
+            assert_eq!(faults(Collective::Bcast, line), [""; 0], "{line}");
         }
     }
 

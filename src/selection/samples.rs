@@ -99,11 +99,13 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
     let is_on_several_nodes = nodes.is_none() && remote == 0 && size > 1 && random.below(2) > 0;
     let bytes = [0, 99, 100, 101, 511, 512, 1 << 10, 2 << 10, 2049, 64 << 10, 65537, 1 << 30];
     let neighbourhood = Neighbourhood { neighbours: 6 + random.below(4), dimensions: 1 + random.below(3) };
-    let has_neighbours = collective.cut() == Cut::Edges && random.below(2) > 0;
+    let has_neighbours = collective.cut() == Cut::Edges && remote == 0 && random.below(2) > 0;
     let is_rooted = collective.is_rooted() && remote == 0;
     let is_uneven = Measure::of(collective) == Measure::AllBlocks && random.below(2) > 0;
     let power = random.below(20);
     let longest = random.below(2 << power);
+    // The ranks of two groups do not know each other's nodes.
+    let [nodes, ranks_per_node] = [nodes, ranks_per_node].map(|number| number.filter(|_| remote == 0));
     Call {
         remote,
         longest: is_uneven.then_some(longest),

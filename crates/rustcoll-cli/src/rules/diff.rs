@@ -3,6 +3,7 @@
 use super::in_order;
 use crate::command_line::DiffOptions;
 use crate::failure::{Failure, Outcome};
+use rustcoll::algorithms::Cut;
 use rustcoll::selection::{Call, Difference, RuledChoice};
 use std::io::Write;
 use std::ops::RangeInclusive;
@@ -36,7 +37,7 @@ fn range(range: &RangeInclusive<usize>) -> String {
     }
 }
 
-/// Returns the conditions by which a call differs from the plainest one, as rules write them.
+/// Returns the conditions by which a call differs from the plainest one, as rules write them, then what it lacks.
 fn kind(call: &Call) -> String {
     let mut text = String::new();
     let mut add = |is_so: bool, condition: &str| {
@@ -55,6 +56,12 @@ fn kind(call: &Call) -> String {
         add(value.is_some(), &format!("{key}={}", value.unwrap_or_default()));
     }
     add(call.predefined == Some(false), "predefined=false");
+    add(call.reproducible, "with reproducible results");
+    add(!call.shares_memory, "without shared memory");
+    add(call.shares_memory && !call.copies_singly, "without single copies");
+    add(!call.calls_others && !call.reproducible, "without calls of other collectives");
+    let needs_neighbours = call.collective.cut() == Cut::Edges;
+    add(needs_neighbours && !call.knows_neighbours_of_node, "without the neighbours of other ranks");
     text
 }
 
