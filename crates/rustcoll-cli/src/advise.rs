@@ -88,6 +88,7 @@ impl Calls<'_> {
             self.told("segments").filter(|&number| number > 1).map(|number| bytes.div_ceil(number));
         let mut parameters = Parameters::default();
         parameters.set(Parameter::Radix, self.told("radix"));
+        parameters.set(Parameter::Window, self.told("window"));
         parameters.set(Parameter::Segment, of_segments.or(self.told("segment")));
         parameters
     }

@@ -116,10 +116,19 @@ fn an_algorithm_without_a_price_is_not_compared() {
     assert!(advice.contains("rustcoll tune --profile FILE"), "{advice}");
 }
 
-/// Makes a folder as `rustcoll tune` leaves it: 64 ranks, 12 bytes, and these nanoseconds in each of two jobs.
+/// Makes a folder as `rustcoll tune` leaves it: 64 ranks on 2 nodes, 12 bytes, and these nanoseconds in each of two jobs.
 fn measured(name: &str, times: &[(&str, &str, u64)], more: &str) -> PathBuf {
+    measured_on(2, name, times, more)
+}
+
+fn measured_on(nodes: usize, name: &str, times: &[(&str, &str, u64)], more: &str) -> PathBuf {
     let folder = folder(name);
     let mut text = String::from("{\"format\":\"rustcoll tune 1\",\"machine\":\"\"}\n");
+    let ranks_per_node = 64 / nodes;
+    text += &format!(
+        "{{\"job\":0,\"step\":{STEP},\"line\":\"job\",\"ranks\":64,\"nodes\":{nodes},\"ranks_per_node\":{ranks_per_node},\
+         \"library\":\"\"}}\n"
+    );
     for (contestant, ran, time) in times {
         for job in 0..2 {
             text += &format!(
@@ -153,6 +162,29 @@ fn what_was_measured_goes_before_predictions() {
     );
     assert!(advice.contains(&expected), "{advice}");
     assert!(advice.contains("bytes=8..15 -> bine\" ..."), "{advice}");
+}
+
+#[test]
+fn what_was_measured_elsewhere_does_not_count() {
+    let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
+    let folder = measured_on(4, "advise_placement", &TIMES, "");
+    let advice = advise(&job, &format!("--measured {}", folder.display()));
+    assert!(!advice.contains(" measured with "), "{advice}");
+    assert!(advice.contains("by the prediction for"), "{advice}");
+}
+
+#[test]
+fn what_ran_has_the_price_of_its_window() {
+    let advice_for = |window| {
+        let ran = format!("linear_window, window {window}");
+        advise(&with(job(), Collective::Alltoall, 8, &ran, 4.0, &[]), "")
+    };
+    let [narrow, wide] = [1, 63].map(|window| {
+        let advice = advice_for(window);
+        let (_, ratio) = advice.split_once(" takes ").unwrap_or_else(|| panic!("{advice}"));
+        ratio.split(' ').next().unwrap().parse::<f64>().unwrap()
+    });
+    assert!(narrow < wide, "{narrow} and {wide}");
 }
 
 #[test]

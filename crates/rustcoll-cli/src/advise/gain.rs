@@ -1,7 +1,7 @@
 //! The gain of a better algorithm, as measured or as predicted for a machine.
 
 use super::Calls;
-use super::measured::Measured;
+use super::measured::{Measured, Placement};
 use crate::command_line::AdviseOptions;
 use crate::failure::Failure;
 use crate::machine::{USUAL, named_or_usual, title};
@@ -25,6 +25,7 @@ pub struct Setting {
     measured: Option<Measured>,
     ranks: usize,
     nodes: usize,
+    most_on_a_node: usize,
 }
 
 /// The best algorithm for some calls, and how much it gains.
@@ -55,14 +56,23 @@ impl Setting {
             None => format!("{USUAL} (--machine names yours)"),
         };
         let measured = options.measured.as_deref().map(Measured::read).transpose()?;
-        Ok(Setting { machine, described, measured, ranks: profile.ranks(), nodes: profile.nodes.len() })
+        let (ranks, nodes, most_on_a_node) = (profile.ranks(), profile.nodes.len(), profile.most_on_a_node());
+        Ok(Setting { machine, described, measured, ranks, nodes, most_on_a_node })
+    }
+
+    /// Returns where the ranks of some calls were, if that is known.
+    fn placement(&self, kind: &CallKind) -> Option<Placement> {
+        match kind.size {
+            _ if kind.remote > 0 => None,
+            size if self.nodes == 1 => Some((size, 1, size)),
+            size if size == self.ranks => Some((size, self.nodes, self.most_on_a_node)),
+            _ => None,
+        }
     }
 
     /// Whether the calls have a price: the placement of their ranks is known, and so is what they cost.
     fn has_price(&self, kind: &CallKind) -> bool {
-        let is_placed = kind.size == self.ranks || self.nodes == 1;
-        is_placed
-            && kind.remote == 0
+        self.placement(kind).is_some()
             && kind.size > 1
             && kind.collective.cut() != Cut::Edges
             && Measure::of(kind.collective) != Measure::Nothing
@@ -70,7 +80,8 @@ impl Setting {
 
     /// Returns the best algorithm for some calls: by measurement, otherwise by prediction; `None` if both are unknown.
     pub fn gain(&self, calls: &Calls) -> Result<Option<Gain>, Failure> {
-        match self.measured.as_ref().and_then(|measured| measured.gain(calls)) {
+        let placed = self.measured.as_ref().zip(self.placement(calls.kind));
+        match placed.and_then(|(measured, placement)| measured.gain(calls, placement)) {
             Some(gain) => Ok(Some(gain)),
             None => self.predicted(calls),
         }
