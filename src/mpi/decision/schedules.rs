@@ -206,7 +206,7 @@ impl Schedules {
             depends_on_memory = self.depends_on_memory(call, values, form);
         }
         let is_explored = self.is_explored(call, &decided, values, form);
-        let needs_nodes = is_explored || self.needs_nodes(call, choice, &decided);
+        let needs_nodes = is_explored || self.needs_nodes(call, choice, &decided, values);
         if form.is_blocking && form.all_come && call.nodes.is_none() && needs_nodes {
             return Err(Missing::Nodes);
         }
@@ -227,6 +227,14 @@ impl Schedules {
                 self.online.count(&kind);
             }
         }
+        // That a call shares no memory yet is no reason.
+        let shares = |has: bool| has || is_spared;
+        let lasting_call = Call {
+            shares_memory: shares(call.shares_memory),
+            copies_singly: shares(call.copies_singly),
+            ..*call
+        };
+        self.report_refusal(&lasting_call, values, form);
         if may_be_spared {
             let weight = spared::weight(call, self.info.tunes_online());
             if self.spared.count(weight) {
@@ -368,7 +376,10 @@ impl Schedules {
     }
 
     /// Whether the choice or the chosen algorithm depends on the ranks' nodes; the same on all ranks.
-    fn needs_nodes(&mut self, call: &Call, choice: Choice, decided: &Decided) -> bool {
+    fn needs_nodes(&mut self, call: &Call, choice: Choice, decided: &Decided, values: Values) -> bool {
+        let wished = self.wished(call, values).map(|algorithm| call.is_served_by(algorithm));
+        let may_be_one =
+            !call.is_on_several_nodes && matches!(wished, Some(Err(Reason::Unmet(Requirement::OneNode))));
         let Tables { own, job } = self.tables(call);
         let is_asked = match decided {
             Decided::Info => false,
@@ -376,7 +387,7 @@ impl Schedules {
             _ => own.depends_on_nodes(call) || (own.rule(call).is_none() && job.depends_on_nodes(call)),
         };
         // The ranks of two groups do not exchange their nodes.
-        call.remote == 0 && (is_asked || choice.algorithm().is_some_and(Algorithm::takes_nodes))
+        call.remote == 0 && (is_asked || may_be_one || choice.algorithm().is_some_and(Algorithm::takes_nodes))
     }
 
     /// Returns the call with what it may know of nodes, shared memory and calls of other collectives.
@@ -400,6 +411,7 @@ impl Schedules {
             Spread::Several => Call { is_on_several_nodes: true, ..*call },
             Spread::Nodes(nodes) => Call {
                 is_on_several_nodes: nodes.number() > 1,
+                goes_by_tcp: goes_by_tcp && nodes.number() > 1,
                 nodes: Some(nodes.number()),
                 ranks_per_node: Some(*nodes.populations().end()),
                 ..*call
@@ -464,8 +476,8 @@ impl Schedules {
         // The order in which the component below reduces is unknown.
         let may_pass_on = form.has_below && !call.reproducible;
         let chosen = self
-            .by_info(call, values, may_pass_on)
-            .or_else(|| self.by_parameter(call, values, may_pass_on))
+            .by_info(call, values)
+            .or_else(|| self.by_parameter(call, values))
             .unwrap_or_else(|| self.by_rules(call, values));
         match chosen {
             (Choice::Below, _) if !may_pass_on => (first_that_serves(call, values), Decided::NoneBelow),
@@ -474,11 +486,9 @@ impl Schedules {
     }
 
     /// Returns the choice of the communicator's info keys, if they make one.
-    fn by_info(&mut self, call: &Call, values: Values, may_pass_on: bool) -> Option<(Choice, Decided)> {
+    fn by_info(&mut self, call: &Call, values: Values) -> Option<(Choice, Decided)> {
         let algorithm = self.info.forced(call.collective).flatten();
-        if let Some(choice) =
-            algorithm.and_then(|algorithm| self.forced(algorithm, call, values, may_pass_on))
-        {
+        if let Some(choice) = algorithm.and_then(|algorithm| forced(algorithm, call, values)) {
             return Some((choice, Decided::Info));
         }
         let rule = self.tables(call).own.rule(call)?;
@@ -486,12 +496,21 @@ impl Schedules {
         Some((choice, Decided::Rule(rule.origin.clone())))
     }
 
-    fn by_parameter(&mut self, call: &Call, values: Values, may_pass_on: bool) -> Option<(Choice, Decided)> {
+    fn by_parameter(&self, call: &Call, values: Values) -> Option<(Choice, Decided)> {
         if self.info.forced(call.collective).is_some() {
             return None;
         }
-        let choice = self.forced(values.forced(call.collective)?, call, values, may_pass_on)?;
+        let choice = forced(values.forced(call.collective)?, call, values)?;
         Some((choice, Decided::Parameter))
+    }
+
+    /// Returns the forced algorithm that goes before the rules for a call, whether or not it can serve the call.
+    fn wished(&mut self, call: &Call, values: Values) -> Option<&'static Algorithm> {
+        if let Some(forced) = self.info.forced(call.collective) {
+            return forced;
+        }
+        let has_own_rule = self.tables(call).own.rule(call).is_some();
+        values.forced(call.collective).filter(|_| !has_own_rule)
     }
 
     /// Returns the choice of the job's rules. Parameters that the user sets take precedence over those of a rule.
@@ -518,57 +537,20 @@ impl Schedules {
         &tables[place].1
     }
 
-    /// Returns the forced algorithm if it can serve the call, or the component below. `None` leaves the call to rules.
-    fn forced(
-        &mut self,
-        algorithm: &'static Algorithm,
-        call: &Call,
-        values: Values,
-        may_pass_on: bool,
-    ) -> Option<Choice> {
-        match call.is_served_by(algorithm) {
-            Ok(()) => Some(Choice::Use { algorithm, parameters: values.parameters() }),
-            // Forcing an algorithm for one group leaves it open what happens between two, and vice versa. The same
-            // holds for the other needs that only some calls can meet.
-            Err(
-                reason @ Reason::Unmet(
-                    Requirement::OneGroup
-                    | Requirement::TwoGroups
-                    | Requirement::OneNode
-                    | Requirement::SharedMemory
-                    | Requirement::SingleCopy
-                    | Requirement::Predefined
-                    | Requirement::Stencil
-                    | Requirement::NeighboursOfNode
-                    | Requirement::OtherCollectives,
-                ),
-            ) => {
-                self.report_refusal(call.collective, algorithm, &reason.to_string(), false);
-                None
-            }
-            Err(reason) => {
-                self.report_refusal(call.collective, algorithm, &reason.to_string(), may_pass_on);
-                (!call.reproducible).then_some(Choice::Below)
-            }
-        }
-    }
-
     /// Logs once for each communicator and algorithm, at rank 0 of each group, why a forced algorithm was not used.
-    fn report_refusal(
-        &mut self,
-        collective: Collective,
-        algorithm: &'static Algorithm,
-        reason: &str,
-        is_passed_on: bool,
-    ) {
-        if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
-            let instead =
-                if is_passed_on { format!("{} serves it", name_below()) } else { "another one runs".into() };
+    fn report_refusal(&mut self, call: &Call, values: Values, form: Form) {
+        let Some(algorithm) = self.wished(call, values) else { return };
+        let Err(reason) = call.is_served_by(algorithm) else { return };
+        if self.reported.insert((call.collective, algorithm.name)) && self.group.rank == 0 {
+            let instead = match !leaves_it_to_rules(&reason) && form.has_below && !call.reproducible {
+                true => format!("{} serves it", name_below()),
+                false => "another one runs".into(),
+            };
             log::warn!(
                 "{}: {} is forced for {}, but cannot serve this call: {reason}; {instead}",
                 self.name,
                 algorithm.name,
-                collective.name()
+                call.collective.name()
             );
         }
     }
@@ -632,6 +614,34 @@ impl Schedules {
         };
         &self.known[position]
     }
+}
+
+/// Returns the forced algorithm if it can serve the call, or the component below. `None` leaves the call to rules.
+fn forced(algorithm: &'static Algorithm, call: &Call, values: Values) -> Option<Choice> {
+    match call.is_served_by(algorithm) {
+        Ok(()) => Some(Choice::Use { algorithm, parameters: values.parameters() }),
+        Err(reason) if leaves_it_to_rules(&reason) || call.reproducible => None,
+        Err(_) => Some(Choice::Below),
+    }
+}
+
+/// Whether rules decide a call that a forced algorithm cannot serve for this reason. Forcing an algorithm for one group leaves
+/// it open what happens between two, and vice versa. The same holds for the other needs that only some calls can meet.
+fn leaves_it_to_rules(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::Unmet(
+            Requirement::OneGroup
+                | Requirement::TwoGroups
+                | Requirement::OneNode
+                | Requirement::SharedMemory
+                | Requirement::SingleCopy
+                | Requirement::Predefined
+                | Requirement::Stencil
+                | Requirement::NeighboursOfNode
+                | Requirement::OtherCollectives,
+        )
+    )
 }
 
 /// Returns the first registered algorithm that can serve the call, where no component below may.
