@@ -73,6 +73,7 @@ static int close_component(void)
 {
     rustcoll_stop_progress();
     rustcoll_finish();
+    rustcoll_free_requests();
     rustcoll_close_output();
     return OMPI_SUCCESS;
 }

@@ -33,6 +33,8 @@ void rustcoll_fill_slots(mca_coll_base_module_t *module, int is_inter);
  * error, or RUSTCOLL_BELOW; there is no request then. */
 int rustcoll_request_new(rustcoll_module *module, const rustcoll_call *call, int is_persistent,
                          struct ompi_communicator_t *communicator, ompi_request_t **request);
+/* Frees the requests that are not in use. */
+void rustcoll_free_requests(void);
 /* Stops Open MPI's calls of rustcoll_progress, which began with the first request. */
 void rustcoll_stop_progress(void);
 

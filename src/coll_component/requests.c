@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/base/coll_tags.h"
@@ -19,7 +20,15 @@ typedef struct rustcoll_request {
     size_t retained_count;
     /* Room for what most requests retain: communicators, an operator, and a datatype for each buffer. */
     opal_object_t *few[5];
+    struct rustcoll_request *next;
 } rustcoll_request;
+
+/* Open MPI still uses a request of a collective after it has called the function that frees it. So a request that is freed stays an object,
+ * keeps what Open MPI wrote there, and waits here for its next use. */
+static struct {
+    opal_mutex_t lock;
+    rustcoll_request *first;
+} spare = {OPAL_MUTEX_STATIC_INIT, NULL};
 
 static void start(ompi_request_t *request)
 {
@@ -40,10 +49,24 @@ static int start_all(size_t count, ompi_request_t **requests)
     return MPI_SUCCESS;
 }
 
+/* Frees the operation first, because it refers to the retained objects. */
 static void discard(rustcoll_request *request)
 {
+    if (NULL != request->operation) {
+        rustcoll_operation_free(request->operation);
+    }
+    while (0 < request->retained_count) {
+        opal_object_t *object = request->retained[--request->retained_count];
+        OBJ_RELEASE(object);
+    }
+    if (request->few != request->retained) {
+        free(request->retained);
+    }
     OMPI_REQUEST_FINI(&request->super.super);
-    OBJ_RELEASE(request);
+    OPAL_THREAD_LOCK(&spare.lock);
+    request->next = spare.first;
+    spare.first = request;
+    OPAL_THREAD_UNLOCK(&spare.lock);
 }
 
 static int free_request(ompi_request_t **handle)
@@ -58,34 +81,51 @@ static int free_request(ompi_request_t **handle)
 
 static int cancel_request(ompi_request_t *request, int flag) { return MPI_ERR_REQUEST; }
 
-static void construct(rustcoll_request *request)
+static OBJ_CLASS_INSTANCE(rustcoll_request, ompi_coll_base_nbc_request_t, NULL, NULL);
+
+static rustcoll_request *take_spare(void)
 {
-    request->super.super.req_type = OMPI_REQUEST_COLL;
-    request->super.super.req_status = ompi_status_empty;
-    request->super.super.req_start = start_all;
-    request->super.super.req_free = free_request;
-    request->super.super.req_cancel = cancel_request;
+    OPAL_THREAD_LOCK(&spare.lock);
+    rustcoll_request *request = spare.first;
+    if (NULL != request) {
+        spare.first = request->next;
+    }
+    OPAL_THREAD_UNLOCK(&spare.lock);
+    return request;
+}
+
+void rustcoll_free_requests(void)
+{
+    rustcoll_request *request;
+    while (NULL != (request = take_spare())) {
+        OBJ_RELEASE(request);
+    }
+}
+
+/* Returns a request as if it were new, or NULL. An earlier use has left Open MPI's functions and objects in it. */
+static rustcoll_request *request_of(struct ompi_communicator_t *communicator, int is_persistent)
+{
+    rustcoll_request *request = take_spare();
+    if (NULL == request) {
+        request = OBJ_NEW(rustcoll_request);
+    }
+    if (NULL == request) {
+        return NULL;
+    }
+    ompi_request_t *base = &request->super.super;
+    memset(base + 1, 0, sizeof request->super - sizeof *base);
+    OMPI_REQUEST_INIT(base, is_persistent);
+    base->req_type = OMPI_REQUEST_COLL;
+    base->req_status = ompi_status_empty;
+    base->req_start = start_all;
+    base->req_free = free_request;
+    base->req_cancel = cancel_request;
+    base->req_mpi_object.comm = communicator;
     request->operation = NULL;
     request->retained = request->few;
     request->retained_count = 0;
+    return request;
 }
-
-/* Frees the operation first, because it refers to the retained objects. */
-static void destruct(rustcoll_request *request)
-{
-    if (NULL != request->operation) {
-        rustcoll_operation_free(request->operation);
-    }
-    while (0 < request->retained_count) {
-        opal_object_t *object = request->retained[--request->retained_count];
-        OBJ_RELEASE(object);
-    }
-    if (request->few != request->retained) {
-        free(request->retained);
-    }
-}
-
-static OBJ_CLASS_INSTANCE(rustcoll_request, ompi_coll_base_nbc_request_t, construct, destruct);
 
 static void retain(rustcoll_request *request, const void *handle)
 {
@@ -121,10 +161,11 @@ static int retain_all(rustcoll_request *request, const rustcoll_call *call, stru
     }
     const int is_typed = NULL != call->recv.datatypes.values || NULL != call->send.datatypes.values;
     if (is_typed) {
-        request->retained = calloc(3 + sent + received, sizeof *request->retained);
-        if (NULL == request->retained) {
+        opal_object_t **room = calloc(3 + sent + received, sizeof *room);
+        if (NULL == room) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
+        request->retained = room;
     }
     retain(request, communicator);
     if (is_inter) {
@@ -187,13 +228,11 @@ int rustcoll_request_new(rustcoll_module *module, const rustcoll_call *call, int
     /* Before anything can fail, because all ranks must reserve equally many tags. */
     const int tag = told_apart(module, ompi_coll_base_nbc_reserve_tags(communicator, 1), is_persistent);
     const int local_tag = OMPI_COMM_IS_INTER(communicator) ? tag_on_local_communicator(tag) : tag;
-    rustcoll_request *request = OBJ_NEW(rustcoll_request);
+    rustcoll_request *request = request_of(communicator, is_persistent);
     if (NULL == request) {
         rustcoll_missed(module->state, is_persistent);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    OMPI_REQUEST_INIT(&request->super.super, is_persistent);
-    request->super.super.req_mpi_object.comm = communicator;
     int status = retain_all(request, call, communicator);
     if (MPI_SUCCESS != status) {
         rustcoll_missed(module->state, is_persistent);
