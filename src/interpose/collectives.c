@@ -2,13 +2,15 @@
 
 #include "interpose.h"
 
-/* Whether MPI knows the datatypes and the operator of a call. If it does not, MPI gets the call, to report the error itself. */
+/* Whether MPI knows the datatypes and the operator of a call, and defines the operator on the datatype. If it does not, MPI gets the call, to
+ * report the error itself. The buffers of a reduction have the same datatype. */
 static int is_known(const rustcoll_description *described)
 {
     const rustcoll_call *call = &described->call;
+    const rustcoll_datatype *reduced = NULL == call->send.datatype ? call->recv.datatype : call->send.datatype;
     return (NULL == call->send.datatype || NULL != call->send.datatype->handle)
            && (NULL == call->recv.datatype || NULL != call->recv.datatype->handle)
-           && (NULL == call->operator_ || NULL != call->operator_->handle);
+           && (NULL == call->operator_ || (NULL != call->operator_->handle && (NULL == reduced || rustcoll_fits(call->operator_, reduced))));
 }
 
 /* A blocking collective. If this library serves non-blocking collectives, it leaves a blocking call to MPI's non-blocking form, on all
@@ -24,10 +26,8 @@ static int is_known(const rustcoll_description *described)
         described.group = &state->group;                                                                     \
         described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
         FORM(describe)(&described, signature##_ARGUMENTS);                                                   \
-        if (!is_known(&described)) {                                                                         \
-            return FORM(PMPI_##Name)(signature##_ARGUMENTS);                                                 \
-        }                                                                                                    \
-        int status = rustcoll_run(state->rust, &described.call);                                             \
+        const int can_serve = is_known(&described);                                                          \
+        int status = can_serve ? rustcoll_run(state->rust, &described.call) : RUSTCOLL_BELOW;                \
         if (RUSTCOLL_BELOW == status) {                                                                      \
             MPI_Request request;                                                                             \
             status = rustcoll_serves_nonblocking() ? FORM(PMPI_I##name)(signature##_ARGUMENTS, &request)     \
@@ -35,7 +35,9 @@ static int is_known(const rustcoll_description *described)
             if (MPI_SUCCESS == status && rustcoll_serves_nonblocking()) {                                    \
                 status = rustcoll_wait_for(&request, MPI_STATUS_IGNORE);                                     \
             }                                                                                                \
-            rustcoll_ended_below(state->rust);                                                               \
+            if (can_serve) {                                                                                 \
+                rustcoll_ended_below(state->rust);                                                           \
+            }                                                                                                \
             return status;                                                                                   \
         }                                                                                                    \
         return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \

@@ -67,6 +67,13 @@ void rustcoll_compare_job(int is_active);
 int rustcoll_has_large_counts(void);
 #endif
 
+/* ---- datatypes and operators ---- */
+
+/* How a datatype was made: MPI_COMBINER_.... */
+int rustcoll_combiner(MPI_Datatype datatype);
+/* Whether MPI defines an operator on a datatype. An operator that the program made is defined on all. */
+int rustcoll_fits(const rustcoll_operator *operator_, const rustcoll_datatype *datatype);
+
 /* ---- the process ---- */
 
 /* Reads the user's settings, once; returns whether any calls are served. MPI_Init must have ended. */

@@ -49,6 +49,8 @@ static envelope envelope_of(MPI_Datatype datatype)
     return found;
 }
 
+int rustcoll_combiner(MPI_Datatype datatype) { return envelope_of(datatype).combiner; }
+
 /* Returns the datatype that another one repeats or copies, or MPI_DATATYPE_NULL. */
 static MPI_Datatype part_of(MPI_Datatype datatype, envelope made)
 {
