@@ -14,7 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { ALLREDUCE, BCAST, ALLTOALL, BARRIER, COLLECTIVES };
+/* SCATTER_GAPS: the elements of the receive buffer have gaps. */
+enum { ALLREDUCE, BCAST, ALLTOALL, BARRIER, SCATTER, SCATTER_GAPS, COLLECTIVES };
 enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
 /* The survivors' reaction: either the first rank with an error revokes the communicator, or each waits for its own
@@ -24,7 +25,7 @@ enum { REVOKES, WAITS, ENDINGS };
 /* Seconds without a new call after which a rank reports that it hangs. */
 enum { LIMIT = 30 };
 
-static const char *const collectives[] = {"allreduce", "bcast", "alltoall", "barrier"};
+static const char *const collectives[] = {"allreduce", "bcast", "alltoall", "barrier", "scatter", "scatter (with gaps)"};
 static const char *const forms[] = {"blocking", "nonblocking", "persistent"};
 static const int counts[] = {1, 700, 40000, 400000};
 
@@ -40,6 +41,7 @@ typedef struct round {
 } round_t;
 
 static round_t current;
+static MPI_Datatype with_gaps; /* a number and a gap as long */
 static const char *where = "in its first calls";
 static int world_rank;
 static volatile sig_atomic_t is_victim, steps, steps_before;
@@ -95,13 +97,18 @@ typedef struct place {
     MPI_Request persistent; /* of the round's collective */
 } place_t;
 
+static int is_scatter(int collective) { return SCATTER == collective || SCATTER_GAPS == collective; }
+
+/* Whether a rank sends another block to each rank. */
+static int has_blocks(int collective) { return ALLTOALL == collective || is_scatter(collective); }
+
 static void fill(place_t *place, const round_t *round)
 {
-    int elements = ALLTOALL == round->collective ? round->count * place->size : round->count;
+    int elements = has_blocks(round->collective) ? round->count * place->size : round->count;
     for (int i = 0; i < elements; i++) {
-        int block = ALLTOALL == round->collective ? i / round->count : 0;
+        int block = i / round->count;
         place->send[i] = value(place->rank + 100 * block, place->calls, i % round->count);
-        place->recv[i] = -1;
+        place->recv[i] = place->recv[2 * i] = -1;
     }
     if (BCAST == round->collective && place->rank == round->root) {
         memcpy(place->recv, place->send, sizeof *place->recv * (size_t) elements);
@@ -119,6 +126,9 @@ static void check(const place_t *place, const round_t *round)
                 sum += value(rank, place->calls, i);
             }
             expect(sum == place->recv[i], "wrong sum");
+        } else if (is_scatter(round->collective)) {
+            int64_t received = place->recv[SCATTER == round->collective ? i : 2 * i];
+            expect(value(round->root + 100 * place->rank, place->calls, i) == received, "wrong element of a scatter");
         } else if (ALLTOALL == round->collective) {
             for (int rank = 0; rank < place->size; rank++) {
                 expect(value(rank + 100 * place->rank, place->calls, i) == place->recv[rank * round->count + i], "wrong element of an alltoall");
@@ -130,6 +140,8 @@ static void check(const place_t *place, const round_t *round)
 /* The arguments of the collectives, which are the same in all forms. */
 #define BUFFERS_ALLREDUCE place->send, place->recv, round->count, MPI_INT64_T, MPI_SUM, place->communicator
 #define BUFFERS_BCAST place->recv, round->count, MPI_INT64_T, round->root, place->communicator
+#define BUFFERS_SCATTER place->send, round->count, MPI_INT64_T, place->recv, round->count, \
+        SCATTER == round->collective ? MPI_INT64_T : with_gaps, round->root, place->communicator
 #define BUFFERS_ALLTOALL place->send, round->count, MPI_INT64_T, place->recv, round->count, MPI_INT64_T, place->communicator
 
 static int call_blocking(place_t *place, const round_t *round)
@@ -141,6 +153,9 @@ static int call_blocking(place_t *place, const round_t *round)
         return MPI_Bcast(BUFFERS_BCAST);
     case ALLTOALL:
         return MPI_Alltoall(BUFFERS_ALLTOALL);
+    case SCATTER:
+    case SCATTER_GAPS:
+        return MPI_Scatter(BUFFERS_SCATTER);
     default:
         return MPI_Barrier(place->communicator);
     }
@@ -155,6 +170,9 @@ static int begin(place_t *place, const round_t *round, MPI_Request *request)
         return MPI_Ibcast(BUFFERS_BCAST, request);
     case ALLTOALL:
         return MPI_Ialltoall(BUFFERS_ALLTOALL, request);
+    case SCATTER:
+    case SCATTER_GAPS:
+        return MPI_Iscatter(BUFFERS_SCATTER, request);
     default:
         return MPI_Ibarrier(place->communicator, request);
     }
@@ -169,6 +187,9 @@ static int prepare(place_t *place, const round_t *round, MPI_Request *request)
         return MPI_Bcast_init(BUFFERS_BCAST, MPI_INFO_NULL, request);
     case ALLTOALL:
         return MPI_Alltoall_init(BUFFERS_ALLTOALL, MPI_INFO_NULL, request);
+    case SCATTER:
+    case SCATTER_GAPS:
+        return MPI_Scatter_init(BUFFERS_SCATTER, MPI_INFO_NULL, request);
     default:
         return MPI_Barrier_init(place->communicator, MPI_INFO_NULL, request);
     }
@@ -221,9 +242,9 @@ static place_t place_of(MPI_Comm communicator)
     place_t place = {.communicator = communicator, .persistent = MPI_REQUEST_NULL};
     MPI_Comm_rank(communicator, &place.rank);
     MPI_Comm_size(communicator, &place.size);
-    size_t bytes = sizeof(int64_t) * (size_t) counts[COUNTS - 1] * (size_t) place.size;
+    size_t bytes = sizeof(int64_t) * ((size_t) counts[COUNTS - 1] + 1) * (size_t) place.size;
     place.send = malloc(bytes);
-    place.recv = malloc(bytes);
+    place.recv = malloc(2 * bytes);
     expect(NULL != place.send && NULL != place.recv, "no memory");
     return place;
 }
@@ -247,7 +268,7 @@ static void check_all(place_t *place)
     for (all.collective = 0; all.collective < COLLECTIVES; all.collective++) {
         for (all.form = 0; all.form < FORMS; all.form++) {
             for (int i = 0; i < COUNTS; i++) {
-                all.count = counts[i] / (ALLTOALL == all.collective ? place->size : 1) + 1;
+                all.count = counts[i] / (has_blocks(all.collective) ? place->size : 1) + 1;
                 all.root = i % place->size;
                 expect(MPI_SUCCESS == perform(place, &all), "error without a failure");
                 if (MPI_REQUEST_NULL != place->persistent) {
@@ -268,7 +289,11 @@ static round_t drawn(int number, int size)
     round.calls = below(2) ? 3 : 0;
     round.delay = below(4) ? below(1 << (6 + below(9))) : 0;
     round.ending = below(ENDINGS);
-    if (ALLTOALL == round.collective) {
+    if (is_scatter(round.collective) && below(2)) {
+        /* Others may be copying from its memory. */
+        round.victim = round.root;
+    }
+    if (has_blocks(round.collective)) {
         round.count = round.count / size + 1;
     }
     return round;
@@ -352,6 +377,8 @@ int main(int count, char **arguments)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     signal(SIGALRM, at_alarm);
     alarm(LIMIT);
+    MPI_Type_create_resized(MPI_INT64_T, 0, 2 * sizeof(int64_t), &with_gaps);
+    MPI_Type_commit(&with_gaps);
     place_t place = place_of(MPI_COMM_WORLD);
     for (int number = 0; number < kills && 1 < place.size; number++) {
         current = drawn(number, place.size);

@@ -380,21 +380,31 @@ impl Messages<'_> {
         }
     }
 
-    /// Copies a block that a rank lends. Notes a failed copy as a flaw.
+    /// Copies a block that a rank lends. Notes a failed copy as a flaw, unless a process has failed.
     fn copy_lent(&mut self, owner: u32, slot: usize, target: Region) -> Result<(), Error> {
-        let all = self.lane_memory().lent(owner, slot);
-        let lent = all.part(0, self.span(target).bytes().min(all.bytes as usize));
-        self.note_truncated(lent != all);
-        let copied = match self.gaps(target) {
-            Some(window) => self.unpack_lent((owner, slot), lent, &window)?,
-            // SAFETY: the target lies within a buffer, and is at least as long as what is copied.
-            None => unsafe { self.lane_memory().copy_lent((owner, slot), lent, self.span(target).data()) },
-        };
-        if let Err(error) = copied {
+        if let Err(error) = self.try_to_copy_lent((owner, slot), target)? {
+            if self.flaw.is_none() {
+                self.lane_memory().learn_of_failure()?;
+            }
             log::error!("cannot copy from the memory of rank {owner}: {error}");
             self.flaw.get_or_insert(RUSTCOLL_ERR_UNREAD);
         }
         Ok(())
+    }
+
+    /// Copies a lent block. The inner result tells whether it could be read.
+    fn try_to_copy_lent(&mut self, place: (u32, usize), target: Region) -> Result<io::Result<()>, Error> {
+        let all = match self.lane_memory().lent(place.0, place.1) {
+            Ok(all) => all,
+            Err(error) => return Ok(Err(error)),
+        };
+        let lent = all.part(0, self.span(target).bytes().min(all.bytes as usize));
+        self.note_truncated(lent != all);
+        match self.gaps(target) {
+            Some(window) => self.unpack_lent(place, lent, &window),
+            // SAFETY: the target lies within a buffer, and is at least as long as what is copied.
+            None => Ok(unsafe { self.lane_memory().copy_lent(place, lent, self.span(target).data()) }),
+        }
     }
 
     /// Copies a lent block, part by part, to elements that have gaps. The inner result tells whether it could be read.

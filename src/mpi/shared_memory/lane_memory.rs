@@ -166,11 +166,18 @@ impl LaneMemory {
         fence(SeqCst);
     }
 
-    /// Returns what a rank lends in this stripe; 0 bytes if it lent nothing there, or has taken it back.
-    pub fn lent(&self, rank: u32, slot: usize) -> Lent {
-        let [stripe, address, bytes] =
-            self.lent_numbers(rank as usize, slot).map(|number| number.load(Relaxed));
-        if stripe == self.stripe() { Lent { address, bytes } } else { Lent { address: 0, bytes: 0 } }
+    /// Returns what a rank lends in this stripe. Fails if the rank has taken it back.
+    pub fn lent(&self, rank: u32, slot: usize) -> io::Result<Lent> {
+        let [_, address, bytes] = self.lent_numbers(rank as usize, slot).map(|number| number.load(Relaxed));
+        self.check_lent(rank, slot).map(|()| Lent { address, bytes })
+    }
+
+    /// Fails if a rank has taken back what it lent in this stripe.
+    fn check_lent(&self, rank: u32, slot: usize) -> io::Result<()> {
+        match self.lent_numbers(rank as usize, slot)[0].load(Relaxed) == self.stripe() {
+            true => Ok(()),
+            false => Err(io::Error::other("another rank failed and took back what it lent")),
+        }
     }
 
     /// Copies bytes of a block that a rank lends. Fails if they cannot be read, or were taken back meanwhile.
@@ -186,10 +193,12 @@ impl LaneMemory {
         // SAFETY: by this function's contract.
         unsafe { copy_from(self.processes[rank as usize], lent, target)? };
         fence(Acquire);
-        match self.lent_numbers(rank as usize, slot)[0].load(Relaxed) == self.stripe() {
-            true => Ok(()),
-            false => Err(io::Error::other("another rank failed and took back what it lent")),
-        }
+        self.check_lent(rank, slot)
+    }
+
+    /// Waits some time for MPI to learn why a rank cannot be read, and fails if it does: another process has failed, perhaps that rank.
+    pub fn learn_of_failure(&self) -> Result<(), Error> {
+        self.patience.learn_of_failure()
     }
 
     /// Raises the flag of a slot of this rank. Release: a rank that sees it also sees what this rank wrote before.

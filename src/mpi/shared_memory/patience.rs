@@ -5,7 +5,8 @@ use crate::mpi::messages::transport::{Error, check};
 use crate::mpi::shim::bindings::{rustcoll_shim_failure, rustcoll_shim_is_crowded, rustcoll_shim_progress};
 use std::ffi::c_void;
 use std::hint::spin_loop;
-use std::thread::yield_now;
+use std::thread::{sleep, yield_now};
+use std::time::Duration;
 
 /// How a rank waits, depending on the load of its node.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,10 @@ const LOOKS_BETWEEN_TURNS: usize = 200;
 
 /// Yields in a row between two progress calls of MPI, where the awaited rank may need this processor.
 const YIELDS: usize = 16;
+
+/// How often, and after what pause, a rank asks MPI why another one cannot be read.
+const QUESTIONS: usize = 200;
+const BETWEEN_QUESTIONS: Duration = Duration::from_millis(10);
 
 impl Patience {
     /// For ranks of a communicator that lives as long as the result.
@@ -61,14 +66,29 @@ impl Patience {
                     return Ok(());
                 }
             }
-            // SAFETY: MPI is initialised, and collectives may make progress; the communicator lives as long as this one.
-            check(unsafe {
-                rustcoll_shim_progress();
-                rustcoll_shim_failure(self.communicator)
-            })?;
+            self.look_for_failures()?;
             // The awaited rank may be bound to this processor, even if there are enough of them.
             yield_now();
             looks = looks.min(LOOKS_BETWEEN_TURNS);
         }
+    }
+
+    /// Waits some time for MPI to learn of a failure that another rank knows already, and fails with it.
+    #[cold]
+    pub fn learn_of_failure(self) -> Result<(), Error> {
+        for _ in 0..QUESTIONS {
+            self.look_for_failures()?;
+            sleep(BETWEEN_QUESTIONS);
+        }
+        Ok(())
+    }
+
+    /// Lets MPI make progress. Fails if a rank has failed, or the communicator was revoked.
+    fn look_for_failures(self) -> Result<(), Error> {
+        // SAFETY: MPI is initialised, and collectives may make progress; the communicator lives as long as this one.
+        check(unsafe {
+            rustcoll_shim_progress();
+            rustcoll_shim_failure(self.communicator)
+        })
     }
 }
