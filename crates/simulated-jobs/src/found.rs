@@ -11,11 +11,13 @@ use crate::history::{
 /// The number of orders of each history.
 const ORDERS: u64 = 200;
 
-const HISTORIES: [fn() -> History; 4] = [
+const HISTORIES: [fn() -> History; 6] = [
     a_rank_refuses_a_call_where_none_shares_memory,
     a_message_fails_while_mpi_duplicates,
     a_rank_has_no_memory_to_find_a_stencil,
     a_rank_fails_whom_the_others_do_not_need,
+    a_call_fails_while_another_one_lends,
+    a_rank_dies_while_another_one_lends,
 ];
 
 /// The number of histories, in all their orders.
@@ -73,6 +75,42 @@ fn a_rank_fails_whom_the_others_do_not_need() -> History {
         _ => Neighbours::listed([Some((rank + 2) % 3)], [Some((rank + 1) % 3)]),
     };
     history.communicators[0].topology = Topology::Listed(Graph::new((0..4).map(in_a_ring)));
+    history
+}
+
+/// A gather by messages fails at rank 2 while others copy what rank 2 lends in a scatter. The scatter must go on there: if it
+/// failed without taking back what it lent, the others would copy from memory that the program uses for something else.
+fn a_call_fails_while_another_one_lends() -> History {
+    a_gather_fails_during_a_scatter(Fault { rank: 2, kind: FaultKind::Receive, after: 5 }, 0)
+}
+
+/// Rank 3 dies while rank 2 lends in a scatter, and rank 2 takes back what it lent. The elements of the others have gaps, and no call may
+/// leave them as they were without an error.
+fn a_rank_dies_while_another_one_lends() -> History {
+    a_gather_fails_during_a_scatter(Fault { rank: 3, kind: FaultKind::Death, after: 4 }, 1)
+}
+
+/// A non-blocking gather by messages, and a scatter in which rank 2 lends its blocks. `shape` draws the datatypes.
+fn a_gather_fails_during_a_scatter(fault: Fault, shape: u64) -> History {
+    let from_the_first = Setting { name: "shared_memory_from".into(), values: vec![1; 4] };
+    let [gather, scatter] = [Collective::Gather, Collective::Scatter].map(|collective| Call {
+        values: 2000,
+        shape,
+        ..call(collective)
+    });
+    let deeds = [
+        Deed::Make(0),
+        Deed::Set(from_the_first),
+        Deed::Block(scatter.clone()),
+        Deed::Begin(gather),
+        Deed::Begin(scatter),
+    ];
+    let mut history = of_four_ranks(deeds, vec![fault]);
+    let forced = [("gather", "linear"), ("scatter", "single_copy")];
+    history.communicators[0].info = forced
+        .map(|(collective, algorithm)| (format!("rustcoll_{collective}_algorithm"), algorithm.to_owned()))
+        .into();
+    history.surroundings.turns = 2;
     history
 }
 

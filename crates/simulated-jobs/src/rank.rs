@@ -30,6 +30,9 @@ const FREES: u64 = 2;
 /// The outcome of starting an operation that could not be made, or that failed before.
 const FAILED_BEFORE: c_int = c_int::MAX;
 
+/// The seed of what a program writes to the buffers of a failed call.
+const REUSED: u64 = u64::MAX;
+
 struct Held {
     /// The number of the step that made it.
     number: u64,
@@ -192,7 +195,7 @@ impl Rank {
         };
         self.check(place, status, &buffers);
         if status != RUSTCOLL_SUCCESS {
-            std::mem::forget(buffers);
+            reuse(buffers);
         }
     }
 
@@ -284,9 +287,11 @@ impl Rank {
                 Some((_, buffers)) => self.check(place, error, buffers),
                 None => self.check_error(place, error),
             }
-            if error != RUSTCOLL_SUCCESS {
-                // Cancelled messages may still arrive.
-                std::mem::forget(held);
+            if error != RUSTCOLL_SUCCESS
+                && let Some(Held { made: Some((operation, buffers)), .. }) = held
+            {
+                std::mem::forget(operation);
+                reuse(buffers);
             }
         }
     }
@@ -320,6 +325,13 @@ impl Rank {
 fn described(call: &Call, communicator: &Communicator, buffers: &mut Buffers<Datatype>) -> Box<Described> {
     let operator = call.collective.reduces().then_some(Operator::Of(call.arithmetic));
     Described::of_buffers(buffers, operator, communicator.rank)
+}
+
+/// Overwrites the buffers of a failed call, as a program may: no rank may read them any more. They stay, because cancelled
+/// messages may still arrive.
+fn reuse(mut buffers: Buffers<Datatype>) {
+    buffers.fill(REUSED);
+    std::mem::forget(buffers);
 }
 
 fn stand(standing: Standing) {

@@ -73,6 +73,9 @@ pub struct Turn {
     persistent: Option<u64>,
     /// The number of its current turn, from when it asks until the turn ends.
     asked: Option<u64>,
+    /// Whether its current turn has begun. Only its own error ends it then: other ranks may read what it lends, and
+    /// messages are in flight.
+    has_begun: bool,
 }
 
 /// Whether a collective has a lane.
@@ -135,11 +138,13 @@ impl Lanes {
     pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Turn, Error> {
         let lanes = Arc::clone(self);
         match (is_persistent, self.miscounted.get()) {
-            (false, _) => Ok(Turn { lanes, lane: Some(NONBLOCKING), persistent: None, asked: None }),
+            (false, _) => {
+                Ok(Turn { lanes, lane: Some(NONBLOCKING), persistent: None, asked: None, has_begun: false })
+            }
             (true, Some(error)) => Err(*error),
             (true, None) => {
                 let persistent = Some(self.prepared.fetch_add(1, Relaxed));
-                Ok(Turn { lanes, lane: None, persistent, asked: None })
+                Ok(Turn { lanes, lane: None, persistent, asked: None, has_begun: false })
             }
         }
     }
@@ -276,16 +281,19 @@ impl Turn {
         // Another thread may hold the lock to start the next collective.
         let Some(mut state) = unless_held(&self.lanes.lane(lane).state) else { return Ok(false) };
         let State { had, lane_memory, broken_by } = &mut *state;
-        if let Some(error) = *broken_by {
+        if let Some(error) = *broken_by
+            && !self.has_begun
+        {
             return Err(error);
         }
         if Some(*had) != self.asked {
             return Ok(false);
         }
+        self.has_begun = true;
         let ended = go(HeldLane { lanes: &self.lanes, lane, lane_memory, broken_by });
         if ended != Ok(false) {
             *had += 1;
-            self.asked = None;
+            (self.asked, self.has_begun) = (None, false);
         }
         if let Err(error) = ended
             && !is_of_data(error)
