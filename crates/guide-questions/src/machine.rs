@@ -109,10 +109,13 @@ impl MachineInput {
         Ok(machine)
     }
 
+    /// A time for a byte holds for all messages, also for those that the preset prices apart.
     fn changed_link(&self, link: Link) -> Result<Link, Failure> {
+        let byte_time = seconds("byte_time", self.byte_time)?;
         Ok(Link {
             latency: seconds("latency", self.latency)?.unwrap_or(link.latency),
-            byte_time: seconds("byte_time", self.byte_time)?.map_or(link.byte_time, ByteTime::constant),
+            byte_time: byte_time.map_or(link.byte_time, ByteTime::constant),
+            exchange_byte_time: byte_time.map_or(link.exchange_byte_time, |_| ByteTime::NONE),
             overhead: seconds("overhead", self.overhead)?.unwrap_or(link.overhead),
             gap: seconds("gap", self.gap)?.unwrap_or(link.gap),
             ..link
@@ -140,3 +143,19 @@ const MOST_SECONDS: f64 = 10.0;
 
 /// No node may have more ranks.
 const MOST_RANKS_PER_NODE: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_for_a_byte_holds_for_all_messages_between_nodes() {
+        let input = MachineInput { preset: "leonardo".into(), byte_time: Some(1e-9), ..Default::default() };
+        let machine = input.read().unwrap();
+        let beyond = machine.beyond.between.iter().map(|(_, link)| link);
+        for link in [&machine.between].into_iter().chain(beyond) {
+            assert_eq!(link.byte_time, ByteTime::constant(1e-9));
+            assert!(link.exchange_byte_time.is_none());
+        }
+    }
+}
