@@ -234,7 +234,7 @@ fn unreadable() -> (String, Vec<String>) {
 }
 
 const WARNING: &str = "is left out as a whole";
-const END: &str = "The job ends here";
+const END: &str = "rustcoll ends the job";
 
 #[test]
 fn files_that_are_none_are_left_out_or_end_the_job() {
