@@ -13,7 +13,7 @@ use super::queue::{Queue, Timed};
 use super::signals::GivenSignals;
 use super::timeline::{Activity, Recorder, Span};
 use super::{Prediction, Progress, SimulationError, Stage};
-use crate::cost::machine::{Company, Link, Machine, Port, Shared};
+use crate::cost::machine::{Link, Machine, Port, Shared};
 use std::cmp::Ordering;
 
 /// The observer is called once in so many events.
@@ -145,7 +145,8 @@ struct Post<T> {
 struct Cost<'job> {
     direction: Direction,
     level: Level,
-    company: Company,
+    /// Under which parameter its passing of a port is charged.
+    passing: Charged,
     link: &'job Link,
     bytes: f64,
     packets: u32,
@@ -164,17 +165,12 @@ impl<'job> Cost<'job> {
         let bytes = kind.bytes.with(bytes.block);
         let (latency, byte_time) = link.hockney(bytes, kind.company);
         let (packets, crossing) = (link.packets(bytes), f64::from(kind.crossing));
-        Cost {
-            direction: kind.direction,
-            level,
-            company: kind.company,
-            link,
-            bytes,
-            packets,
-            latency,
-            byte_time,
-            crossing,
-        }
+        let passing = match link.is_exchanged(kind.company) {
+            true => Charged::Exchange(level),
+            false => Charged::Transfer(level),
+        };
+        let direction = kind.direction;
+        Cost { direction, level, passing, link, bytes, packets, latency, byte_time, crossing }
     }
 
     fn is_send(&self) -> bool {
@@ -356,7 +352,7 @@ impl<'job, R: Recorder> Run<'job, R> {
     /// its message.
     fn happen(&mut self, event: Event<R::Instant>) {
         let number = event.post as usize;
-        let &Cost { link, level, company, bytes, packets, byte_time, .. } = self.cost(number);
+        let &Cost { link, level, passing, bytes, packets, byte_time, .. } = self.cost(number);
         let is_entering = event.order & ENTERING != 0;
         let transfer = bytes * byte_time / f64::from(packets);
         let gap = if self.posts[number].packets == packets { link.gap } else { 0.0 };
@@ -365,9 +361,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         let ready = if has_port { event.time.or_later(*self.port(number)) } else { event.time };
         let begin =
             self.pass_node(number, ready, Charge { what: Charged::NodeTransfer(level), bytes, amount });
-        let what =
-            if link.is_exchanged(company) { Charged::Exchange(level) } else { Charged::Transfer(level) };
-        let passing = Charge { what, bytes, amount };
+        let passing = Charge { what: passing, bytes, amount };
         let end = self.recorder.after(begin, passing, transfer);
         if has_port {
             *self.port(number) = match gap > transfer {
