@@ -1,8 +1,7 @@
 //! The interpreter: carries out one rank's plan, operation by operation, and can resume at every wait.
 
-use super::plan::{Operation, Plan};
 use super::repetition::Time;
-use super::{Loop, Region, Transport};
+use super::{Loop, Operation, Plan, Region, Transport};
 
 /// How far a plan has been carried out.
 #[derive(Clone, Debug, Default)]

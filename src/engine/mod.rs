@@ -12,8 +12,13 @@ pub mod in_process;
 mod length_exchange;
 pub mod mock_up;
 mod need;
+mod operation;
+mod packed_scratch;
 mod plan;
+mod planner;
 mod repetition;
+mod slots;
+mod stripes;
 pub mod turns;
 
 pub use binding::{Binding, Counts, ElementBytes, Piece, View, bind, bind_two_groups};
@@ -21,10 +26,11 @@ pub use execution::Execution;
 pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{Carried, DataPlan, Journey, LengthExchange};
 pub use need::{InSlots, largest_need};
-pub use plan::{
-    CACHE_LINE, Further, LINE_PAYLOAD, LentCopy, Operation, Plan, Rows, SlotBounds, Slots, Stripes,
-};
+pub use operation::{Further, LentCopy, Operation, Rows};
+pub use plan::Plan;
 pub use repetition::Loop;
+pub use slots::{CACHE_LINE, LINE_PAYLOAD, SlotBounds, Slots};
+pub use stripes::Stripes;
 
 use crate::schedule::{Buffer, Post};
 

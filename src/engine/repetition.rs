@@ -1,8 +1,8 @@
 //! Loops of a schedule that are bound during execution, one iteration at a time. So a plan takes no more
 //! memory than its program.
 
-use super::Binding;
-use super::plan::{Plan, Planner};
+use super::planner::Planner;
+use super::{Binding, Plan};
 use crate::schedule::{Message, Post, ProgramPart, Repeat, Schedule, Step};
 
 /// A loop of a schedule, and its binding.

@@ -8,8 +8,7 @@ pub use counts::Counts;
 pub use one_group::bind;
 pub use two_groups::bind as bind_two_groups;
 
-use super::plan::Rows;
-use super::{Memory, Region};
+use super::{Memory, Region, Rows};
 use crate::schedule::{Buffer, Layout, Run, Schedule, SlotKind, Strided};
 use std::ops::Range;
 use std::sync::Arc;
