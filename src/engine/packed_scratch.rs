@@ -53,7 +53,9 @@ fn each_in_scratch(operation: &mut Operation, mut visit: impl FnMut(&mut usize, 
         }
     };
     match operation {
-        Operation::Send { region, .. } | Operation::Receive { region, .. } | Operation::Lend { region, .. } => {
+        Operation::Send { region, .. }
+        | Operation::Receive { region, .. }
+        | Operation::Lend { region, .. } => {
             look(region.memory, &mut region.offset, region.elements, Rows::ONE);
         }
         Operation::Copy { source, target, rows } => {

@@ -78,7 +78,7 @@ impl Plan {
             match part {
                 ProgramPart::Once(steps) => steps.iter().for_each(|step| planner.step(step)),
                 // Only the planner that staged a message unpacks it, in the step that awaits it.
-                ProgramPart::Repeat(repeat) if is_bound_later(repeat) && planner.staged.is_empty() => {
+                ProgramPart::Repeat(repeat) if is_bound_later(repeat) && !planner.is_staging() => {
                     planner.repeat(Loop::new(schedule, repeat, posts, binding));
                 }
                 ProgramPart::Repeat(repeat) => {

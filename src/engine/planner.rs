@@ -60,7 +60,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn repeat(&mut self, repeated: Loop) {
+    /// Whether a packed message is outstanding.
+    pub fn is_staging(&self) -> bool {
+        !self.staged.is_empty()
+    }
+
+    pub fn repeat(&mut self, repeated: Loop) {
         self.plan.spare_elements = self.plan.spare_elements.max(repeated.spare_elements());
         self.plan.operations.push(Operation::Repeat { number: self.plan.loops.len() });
         self.plan.loops.push(repeated);

@@ -150,7 +150,9 @@ mod tests {
     #[test]
     fn slots_lie_apart_where_blocks_are_cut_or_empty() {
         let cut = |longest| {
-            SlotBounds { line: 48, bank: 4 * CACHE_LINE, ..SlotBounds::DEFAULT }.cut((2, SlotKind::Together), longest, 4).1
+            SlotBounds { line: 48, bank: 4 * CACHE_LINE, ..SlotBounds::DEFAULT }
+                .cut((2, SlotKind::Together), longest, 4)
+                .1
         };
         assert_eq!(cut(0), Slots::Lines);
         assert_eq!(cut(32), Slots::Joined { extent: 4, bytes: 2 * 32 * 4 });

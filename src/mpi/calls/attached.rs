@@ -3,7 +3,7 @@
 
 use super::communicator::Communicator;
 use crate::mpi::decision::info::{self, Info};
-use crate::mpi::messages::work::Group;
+use crate::mpi::messages::work::{Group, Name};
 use crate::mpi::shim::bindings::rustcoll_below;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
@@ -30,9 +30,8 @@ pub struct Attached {
 }
 
 impl Facts {
-    /// How log lines begin.
-    pub fn name(&self) -> String {
-        format!("{}, communicator {}", self.group, self.identifier)
+    pub fn name(&self) -> Name {
+        Name { group: self.group, identifier: self.identifier }
     }
 }
 

@@ -265,7 +265,7 @@ impl Communicator {
                 let times = self.planning().online().times(&kind);
                 let times = self.teller(tag(Collective::Allreduce)).combined_times(times, kind.collective)?;
                 if let Some(settled) = self.planning().online().go_on(&kind, &times) {
-                    learnt::note(&kind, &settled, self.place());
+                    learnt::note(&kind, &settled, self.name);
                 }
                 Ok(())
             }
@@ -350,7 +350,7 @@ impl Communicator {
                 Served::Here(program) => {
                     let limit = values.scratch_limit();
                     let Ok(wrapping) =
-                        scratch::obtain(work, &mut arguments, &program, &planned, limit, self.place())
+                        scratch::obtain(work, &mut arguments, &program, &planned, limit, self.name)
                     else {
                         work.give_back(settings::scratch_kept());
                         return self.break_off(call, RUSTCOLL_ERR_NO_MEM);
@@ -440,7 +440,7 @@ impl Communicator {
     fn report_shortage(&self, job: &Job, work: &Work) {
         let Job { planned, transfer, .. } = job;
         if let (Some(transfer), Served::Here(program)) = (transfer, &planned.served) {
-            scratch::report_shortage(work, &transfer.arguments, program, planned, self.place());
+            scratch::report_shortage(work, &transfer.arguments, program, planned, self.name);
         }
     }
 

@@ -4,7 +4,9 @@ use super::arguments::Arguments;
 use super::attached::Facts;
 use super::blocking::Blocking;
 use super::job::{Jobs, Overlapping};
+use super::key::Key;
 use super::planning::{Planned, Planning, Refusal};
+use super::precedents;
 use super::staged::{self, Staged};
 use super::uses::Reader;
 use crate::algorithms::{Collective, Cut, Graph, Stencil};
@@ -15,13 +17,14 @@ use crate::mpi::decision::topology::Topology;
 use crate::mpi::messages::channel::{Channel, Route};
 use crate::mpi::messages::tags::tag;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::Group;
+use crate::mpi::messages::work::{Group, Name};
 use crate::mpi::parameters::settings::Values;
 use crate::mpi::reporting::names;
 use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shared_memory::lanes::Lanes;
 use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shared_memory::sharing::{Making, Teller};
+use crate::mpi::shared_memory::spared::Spared;
 use crate::mpi::shim::bindings::*;
 use crate::report::{self, CallKind, bytes_from};
 use std::cell::UnsafeCell;
@@ -39,8 +42,7 @@ pub struct Communicator {
     pub(super) group: Group,
     /// The last of the tags that no collective here has.
     last_tag: c_int,
-    /// How log lines begin.
-    pub(super) name: Arc<str>,
+    pub(super) name: Name,
     pub(super) below: rustcoll_below,
     /// This rank's neighbours, read at first use: MPI adds a topology after everything else of a communicator.
     pub(super) topology: OnceLock<Topology>,
@@ -58,19 +60,19 @@ pub struct Communicator {
 impl Communicator {
     /// Returns the state of a communicator with these info keys.
     pub fn new(facts: Facts, info: Arc<Info>) -> Self {
-        let name: Arc<str> = facts.name().into();
+        let name = facts.name();
         let Facts { handle, own_group, group, last_tag, below, .. } = facts;
         Communicator {
             handle,
             own_group,
             group,
             last_tag,
-            name: Arc::clone(&name),
+            name,
             below,
             topology: OnceLock::new(),
             stencil: OnceLock::new(),
             neighbours_of_node: OnceLock::new(),
-            planning: Mutex::new(Planning::new(group, name, info, Knowledge::new(handle, group))),
+            planning: Mutex::new(Planning::new(name, info, Knowledge::new(handle, group))),
             overlapping: Mutex::default(),
             lanes: Arc::default(),
             blocking: UnsafeCell::new(Blocking::new()),
@@ -94,7 +96,7 @@ impl Communicator {
 
     /// Returns the means by which the ranks exchange numbers under a tag.
     pub(super) fn teller(&self, tag: c_int) -> Teller {
-        Teller { name: Arc::clone(&self.name), group: self.group, channel: self.channel(tag, tag) }
+        Teller { name: self.name, channel: self.channel(tag, tag) }
     }
 
     /// Returns the means by which ranks find their neighbours' stencil. Messages that a failed rank leaves meet no other call.
@@ -186,10 +188,69 @@ impl Communicator {
         // SAFETY: by this function's contract.
         let planned = match unsafe { jobs.find(call, &values) } {
             Some(job) if job.planned.is_repeated() => job.planned.clone(),
-            _ => return self.planned_anew(arguments, values, form),
+            // SAFETY: by this function's contract.
+            None if form.is_blocking => unsafe { self.decided_first(call, arguments, values, form) }?,
+            _ => self.decided_anew(arguments, values, form)?,
         };
-        planned.tell(&self.name, arguments);
+        planned.tell(self.name, arguments);
         Ok(planned)
+    }
+
+    /// Decides who serves a blocking call that this communicator does not remember, as another one like it has decided, or anew.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on this communicator.
+    unsafe fn decided_first(
+        &self,
+        call: &rustcoll_call,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+    ) -> Result<Planned, Refusal> {
+        let spared = self.planning().spared();
+        // SAFETY: by this function's contract.
+        if let Some(planned) = unsafe { self.precedent(call, values, form, spared) } {
+            return Ok(planned);
+        }
+        let planned = self.decided_anew(arguments, values, form)?;
+        // SAFETY: by this function's contract.
+        unsafe { self.set_precedent(call, values, form, &planned) };
+        Ok(planned)
+    }
+
+    /// Returns the decision that another communicator has made about the same call, if it holds here, too. `spared` counts
+    /// the call here.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on this communicator.
+    pub(super) unsafe fn precedent(
+        &self,
+        call: &rustcoll_call,
+        values: Values,
+        form: Form,
+        spared: Arc<Spared>,
+    ) -> Option<Planned> {
+        let place = self.planning().place(Collective::ALL[call.collective as usize], values, form)?;
+        // SAFETY: by this function's contract.
+        unsafe { precedents::find(&place, call, &values) }?.following(spared)
+    }
+
+    /// Keeps a decision about a call for other communicators.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on this communicator.
+    pub(super) unsafe fn set_precedent(
+        &self,
+        call: &rustcoll_call,
+        values: Values,
+        form: Form,
+        planned: &Planned,
+    ) {
+        let collective = Collective::ALL[call.collective as usize];
+        if let Some(place) = self.planning().place(collective, values, form) {
+            // SAFETY: by this function's contract.
+            precedents::keep(place, unsafe { Key::new(call, values, self.blocks(collective)) }, planned);
+        }
     }
 
     /// Decides anew who serves a call that moves data, and tells it.
@@ -200,7 +261,7 @@ impl Communicator {
         form: Form,
     ) -> Result<Planned, Refusal> {
         let planned = self.decided_anew(arguments, values, form)?;
-        planned.tell(&self.name, arguments);
+        planned.tell(self.name, arguments);
         Ok(planned)
     }
 
@@ -214,11 +275,6 @@ impl Communicator {
         let has_neighbours = arguments.collective.cut() == Cut::Edges;
         let graph = if has_neighbours { self.graph(form)? } else { Graph::default() };
         self.planning().plan(arguments, values, form, graph)
-    }
-
-    /// The name in log lines, and the ranks.
-    pub(super) fn place(&self) -> (&str, Group) {
-        (&self.name, self.group)
     }
 
     /// Returns what the report, the profile, tools and the log record of a call in that form.
@@ -244,7 +300,7 @@ impl Communicator {
             decided: decided.in_short(),
         };
         let number = (*decided != Decided::NothingToDo).then_some(*number);
-        Arc::new(Subject::new(Arc::clone(&self.name), kind, number, bytes))
+        Arc::new(Subject::new(self.name, kind, number, bytes))
     }
 
     /// Whether calls are watched here. Calls that MPI itself makes before users can know the communicator are not.

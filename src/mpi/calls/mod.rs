@@ -13,6 +13,7 @@ pub mod neighbours;
 pub mod nonblocking;
 pub mod operation;
 pub mod planning;
+pub mod precedents;
 pub mod staged;
 pub mod transfer;
 pub mod uses;

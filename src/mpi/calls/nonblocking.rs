@@ -274,6 +274,21 @@ impl Communicator {
         let Overlapping { nonblocking, spared, persistent } = &mut *overlapping;
         let jobs = if is_persistent { persistent } else { nonblocking };
         // SAFETY: as above.
+        let is_remembered =
+            unsafe { jobs.find(call, &values).is_some() || spared.find(call, &values).is_some() };
+        let may_follow = !is_persistent && !is_remembered && !arguments.is_empty();
+        if may_follow {
+            let counter = Arc::clone(&self.lanes.spared);
+            // SAFETY: as above.
+            if let Some(planned) = unsafe { self.precedent(call, values, form, counter) } {
+                planned.tell(self.name, &arguments);
+                let jobs = if planned.is_spared() { spared } else { jobs };
+                // SAFETY: as above.
+                let spare = unsafe { self.remember(jobs, call, values, &planned) };
+                return Ok(Prospect { what: What::Planned(arguments, planned), turn: None, spare });
+            }
+        }
+        // SAFETY: as above.
         let depends_on_memory = match unsafe { jobs.find(call, &values) } {
             Some(job) => job.planned.depends_on_memory,
             None if arguments.is_empty() => false,
@@ -300,6 +315,10 @@ impl Communicator {
             match unsafe { self.planned(jobs, call, &arguments, values, form) } {
                 Ok(planned) => {
                     let turn = turn.filter(|_| planned.takes_slots());
+                    if may_follow {
+                        // SAFETY: as above.
+                        unsafe { self.set_precedent(call, values, form, &planned) };
+                    }
                     // SAFETY: as above.
                     let spare = unsafe { self.remember(jobs, call, values, &planned) };
                     return Ok(Prospect { what: What::Planned(arguments, planned), turn, spare });
@@ -331,16 +350,18 @@ impl Communicator {
         // SAFETY: by this function's contract.
         if let Some(job) = unsafe { jobs.find(call, &values) } {
             let planned = job.planned.is_repeated().then(|| job.planned.clone());
-            planned.iter().for_each(|planned| planned.tell(&self.name, arguments));
+            planned.iter().for_each(|planned| planned.tell(self.name, arguments));
             return Ok(planned);
         }
         let spared = &self.lanes.spared;
         let weight = if spared.is_over() { None } else { self.planning().weight(arguments, values, form) };
         let Some(weight) = weight.filter(|&weight| spared.count(weight)) else { return Ok(None) };
-        let form = Form { may_share: false, ..form };
-        let planned = self.decided_anew(arguments, values, form).map_err(Refusal::error)?;
+        let unshared = Form { may_share: false, ..form };
+        let planned = self.decided_anew(arguments, values, unshared).map_err(Refusal::error)?;
         let planned = planned.while_spared(Arc::clone(spared), weight);
-        planned.tell(&self.name, arguments);
+        // SAFETY: by this function's contract.
+        unsafe { self.set_precedent(call, values, form, &planned) };
+        planned.tell(self.name, arguments);
         Ok(Some(planned))
     }
 
@@ -380,7 +401,7 @@ impl Communicator {
             Served::Calls(_) | Served::Below => return Err(RUSTCOLL_ERR_INTERN),
         };
         let limit = Settings::of(arguments.collective).values().scratch_limit();
-        let wrapping = scratch::obtain(work, &mut arguments, &program, planned, limit, self.place())
+        let wrapping = scratch::obtain(work, &mut arguments, &program, planned, limit, self.name)
             .map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         Ok(Transfer::new(&program, arguments, wrapping, channel, limit, is_persistent))
     }

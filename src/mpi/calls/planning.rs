@@ -1,6 +1,7 @@
 //! Decides for a communicator which component serves a call, and by which plan.
 
 use super::arguments::{Arguments, Side};
+use super::precedents::Place;
 use crate::algorithms::{Collective, Graph, Nodes, Problem, Stencil};
 use crate::engine::mock_up::{Deeds, Lengths};
 use crate::engine::{Binding, Counts, bind, bind_two_groups};
@@ -10,7 +11,7 @@ use crate::mpi::decision::info::Info;
 use crate::mpi::decision::schedules::{Chosen, Form, Lasting, MadeOf, Missing, Schedules, Selected};
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::Group;
+use crate::mpi::messages::work::{Group, Name};
 use crate::mpi::parameters::settings::{Settings, Values, is_preloaded, word};
 use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::Knowledge;
@@ -26,9 +27,7 @@ const LONG_ELEMENT: usize = 64 << 10;
 
 /// Decides how the calls of a communicator are served.
 pub struct Planning {
-    group: Group,
-    /// How log lines begin.
-    name: Arc<str>,
+    name: Name,
     schedules: Schedules,
     /// The layout of the shared memory, once the ranks have any.
     geometry: Option<Geometry>,
@@ -98,9 +97,8 @@ pub struct Planned {
 
 impl Planning {
     /// Returns the planning of a new communicator. `info`: the info keys that it was created with.
-    pub fn new(group: Group, name: Arc<str>, info: Arc<Info>, nodes: Knowledge) -> Planning {
-        let schedules = Schedules::new(group, Arc::clone(&name), info, nodes);
-        Planning { group, name, schedules, geometry: None }
+    pub fn new(name: Name, info: Arc<Info>, nodes: Knowledge) -> Planning {
+        Planning { name, schedules: Schedules::new(name, info, nodes), geometry: None }
     }
 
     /// Notes the layout of the shared memory; `None` if at least one rank could not get any.
@@ -119,16 +117,26 @@ impl Planning {
         self.schedules.note_nodes(nodes);
     }
 
+    /// Returns on what decisions about a collective depend besides the call, if other communicators may have the same in common.
+    pub fn place(&self, collective: Collective, values: Values, form: Form) -> Option<Place> {
+        self.schedules.place(collective, values, form)
+    }
+
+    /// Counts the first blocking calls, which do not use shared memory.
+    pub fn spared(&self) -> Arc<Spared> {
+        Arc::clone(self.schedules.spared())
+    }
+
     /// Whether the decision about a call depends on shared memory.
     pub fn depends_on_memory(&mut self, arguments: &Arguments, values: Values, form: Form) -> bool {
-        let call = described(arguments, values, self.group, None);
+        let call = described(arguments, values, self.name.group, None);
         let call = self.schedules.located(&call, values, form);
         self.schedules.depends_on_memory(&call, values, form)
     }
 
     /// Returns the weight of a non-blocking call among the communicator's first ones; `None` if it does not count.
     pub fn weight(&mut self, arguments: &Arguments, values: Values, form: Form) -> Option<u64> {
-        let call = described(arguments, values, self.group, None);
+        let call = described(arguments, values, self.name.group, None);
         self.schedules.may_be_spared(&call, values, form).then(|| spared::weight(&call, false))
     }
 
@@ -165,8 +173,8 @@ impl Planning {
         form: Form,
         graph: Graph,
     ) -> Result<Planned, Refusal> {
-        let Planning { group, name, schedules, geometry } = self;
-        let call = described(arguments, values, *group, graph.stencil());
+        let Planning { name, schedules, geometry } = self;
+        let call = described(arguments, values, name.group, graph.stencil());
         let in_place = arguments.in_place && arguments.collective.has_in_place();
         let chosen = schedules.choose(&call, in_place, arguments.root, values, form, graph);
         let chosen = chosen.map_err(Refusal::Missing)?;
@@ -175,10 +183,10 @@ impl Planning {
             && let Some(selected) = &chosen.selected
             && let Some(needed) = largest_of(selected, arguments, *geometry).filter(|&needed| needed > limit)
         {
-            scratch::report_limit(name, call.collective, selected.algorithm, needed, limit);
+            scratch::report_limit(*name, call.collective, selected.algorithm, needed, limit);
             return Err(Refusal::Error(RUSTCOLL_ERR_NO_MEM));
         }
-        planned(&call, chosen, arguments, *group, *geometry).ok_or(Refusal::Error(RUSTCOLL_ERR_TRUNCATE))
+        planned(&call, chosen, arguments, name.group, *geometry).ok_or(Refusal::Error(RUSTCOLL_ERR_TRUNCATE))
     }
 }
 
@@ -189,6 +197,18 @@ impl Planned {
         let decided = Decided::Without(Lack::SharedMemoryYet, Box::new(decided));
         let lasting = Lasting::WhileSpared(spared, weight);
         Planned { decision: Decision { decided, ..self.decision }, lasting, ..self }
+    }
+
+    /// Returns the decision as it holds on a communicator that counts its first calls in `spared`, or `None` if it does not hold there any more.
+    /// Counts the call.
+    pub fn following(self, spared: Arc<Spared>) -> Option<Planned> {
+        match self.lasting {
+            Lasting::WhileSpared(_, weight) if spared.is_next() && spared.count(weight) => {
+                Some(Planned { lasting: Lasting::WhileSpared(spared, weight), ..self })
+            }
+            Lasting::WhileSpared(..) => None,
+            _ => Some(self),
+        }
     }
 
     /// Returns the decision for a call that moves no data.
@@ -214,6 +234,11 @@ impl Planned {
         }
     }
 
+    /// Whether the call is one of the first, which send messages.
+    pub fn is_spared(&self) -> bool {
+        matches!(self.lasting, Lasting::WhileSpared(..))
+    }
+
     /// Whether the communicator remembers the decision.
     pub fn is_kept(&self) -> bool {
         !matches!(self.lasting, Lasting::Tried(_))
@@ -230,7 +255,7 @@ impl Planned {
     }
 
     /// Notes and logs what was decided about a call on a communicator of that name.
-    pub fn tell(&self, communicator: &str, arguments: &Arguments) {
+    pub fn tell(&self, communicator: Name, arguments: &Arguments) {
         let (collective, Decision { number, decided, .. }) = (arguments.collective, &self.decision);
         Settings::of(collective).note_ran(*number);
         log::debug!(

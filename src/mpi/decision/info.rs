@@ -31,6 +31,8 @@ pub struct Info {
     tunes_online: Option<bool>,
 }
 
+static NONE: LazyLock<Arc<Info>> = LazyLock::new(Arc::default);
+
 /// What is wrong with keys that were left out.
 #[derive(Default)]
 pub struct Faults {
@@ -58,13 +60,17 @@ impl Info {
 
     /// Returns what no info key asks for.
     pub fn none() -> Arc<Info> {
-        static NONE: LazyLock<Arc<Info>> = LazyLock::new(Arc::default);
         Arc::clone(&NONE)
     }
 
     /// Returns the forced algorithm of a collective; `Some(None)`: rules decide, `None`: no key is about it.
     pub fn forced(&self, collective: Collective) -> Option<Option<&'static Algorithm>> {
         self.forced.get(&collective).copied()
+    }
+
+    /// Whether any key is about rustcoll.
+    pub fn says_anything(&self) -> bool {
+        !ptr::eq(self, &**NONE)
     }
 
     /// Whether algorithms are tried on this communicator.

@@ -1,6 +1,6 @@
 //! What was learnt by trying algorithms while the job runs: a line of the log, and rules for the next job.
 
-use crate::mpi::messages::work::Group;
+use crate::mpi::messages::work::Name;
 use crate::mpi::parameters::settings;
 use crate::mpi::reporting::{parts, watch};
 use crate::selection::online::Settled;
@@ -31,7 +31,7 @@ pub fn start() {
 }
 
 /// Logs what serves a kind of calls from now on, and keeps a rule for that if it is new.
-pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)) {
+pub fn note(kind: &Call, settled: &Settled, communicator: Name) {
     let Settled { choice, before, ratio, tried, is_usual } = *settled;
     let (collective, bytes) = (kind.collective.name(), kind.bytes);
     match settled.replaces() {
@@ -43,7 +43,7 @@ pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)
         ),
     }
     if settled.replaces()
-        && group.rank == 0
+        && communicator.group.rank == 0
         && let Some(Learnt { rules, .. }) = &mut *learnt()
     {
         // No rule may cover a later one.

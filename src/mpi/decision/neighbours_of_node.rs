@@ -6,7 +6,7 @@ use crate::mpi::shared_memory::sharing::Teller;
 
 /// Returns the graph in which this rank knows the neighbours of all ranks of its node. All ranks of the node call this.
 pub fn told(teller: &Teller, nodes: &Nodes, own: &Neighbours) -> Result<Graph, Error> {
-    let rank = teller.group.rank;
+    let rank = teller.name.group.rank;
     let members: Vec<usize> = nodes.members(nodes.place(rank).node).collect();
     let told = teller.gathered_on_node(&members, numbers(own))?;
     let known = members.iter().zip(told).map(|(&member, numbers)| {

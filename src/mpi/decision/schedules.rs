@@ -8,7 +8,8 @@ use crate::algorithms::{
 };
 use crate::engine::mock_up::NoRoom;
 use crate::mpi::calls::mock_up;
-use crate::mpi::messages::work::Group;
+use crate::mpi::calls::precedents::Place;
+use crate::mpi::messages::work::{Group, Name};
 use crate::mpi::parameters::settings::{self, Values, name_below, number};
 use crate::mpi::reporting::watch::Watcher;
 use crate::mpi::shared_memory::geometry::Geometry;
@@ -30,8 +31,7 @@ const MOST_SCHEDULES: usize = 64;
 /// The choices and schedules of one rank of a communicator.
 pub struct Schedules {
     group: Group,
-    /// How log lines begin.
-    name: Arc<str>,
+    name: Name,
     known: Vec<Known>,
     info: Arc<Info>,
     /// The rules that can match here, of the collectives that needed some.
@@ -154,9 +154,9 @@ pub enum MadeOf<'a> {
 }
 
 impl Schedules {
-    pub fn new(group: Group, name: Arc<str>, info: Arc<Info>, nodes: Knowledge) -> Self {
+    pub fn new(name: Name, info: Arc<Info>, nodes: Knowledge) -> Self {
         Schedules {
-            group,
+            group: name.group,
             name,
             known: Vec::new(),
             _watcher: info.tunes_online().then(Watcher::start),
@@ -268,6 +268,24 @@ impl Schedules {
             }
         };
         Ok(Chosen { decided, selected, depends_on_memory, lasting })
+    }
+
+    /// Returns on what decisions about a collective depend besides the call, if other communicators may have the same in common.
+    /// Decisions that are logged, even if only once, are each communicator's own.
+    pub fn place(&self, collective: Collective, values: Values, form: Form) -> Option<Place> {
+        let is_plain = !self.info.says_anything()
+            && !self.info.tunes_online()
+            && values.forced(collective).is_none()
+            && collective.cut() != Cut::Edges
+            && log::max_level() < log::LevelFilter::Info;
+        let Schedules { name: Name { group, .. }, ref nodes, .. } = *self;
+        let seen = if is_plain { nodes.untold()? } else { return None };
+        Some(Place { collective, group, form, seen, goes_by_tcp: self.goes_by_tcp() })
+    }
+
+    /// Counts the first blocking calls, which do not use shared memory.
+    pub fn spared(&self) -> &Arc<Spared> {
+        &self.spared
     }
 
     /// Whether algorithms are tried for calls like this one, given what decided it. The same on all ranks.
@@ -557,7 +575,7 @@ impl Schedules {
 
     /// Logs once for each communicator and algorithm why it has no room. Other reasons are not logged then.
     fn report_lack_of_room(&mut self, collective: Collective, algorithm: &'static Algorithm, lack: NoRoom) {
-        let name = &self.name;
+        let name = self.name;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
             let (collective, remedy) = (collective.name(), mock_up::remedy(lack));
             log::warn!(
@@ -582,7 +600,7 @@ impl Schedules {
     fn report_cuts(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, problem: &Problem) {
         let wanted =
             |parameter| parameters.get(parameter).filter(|_| algorithm.parameters.contains(&parameter));
-        let (name, size) = (&self.name, problem.size);
+        let (name, size) = (self.name, problem.size);
         if let Some(radix) = wanted(Parameter::Radix).filter(|radix| *radix != problem.radix) {
             log::info!("{name}: radix {radix} is cut to {}, for there are {size} ranks", problem.radix);
         }

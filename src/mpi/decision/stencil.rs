@@ -10,7 +10,7 @@ use crate::mpi::shared_memory::sharing::Teller;
 /// Returns the common stencil of all ranks, if they can gain by one; the same at all ranks. Candidates come from the
 /// neighbours of a rank that has the most: it is away from borders if any rank is. Each rank votes for those that fit.
 pub fn agree(teller: &Teller, neighbours: &Neighbours) -> Result<Option<Stencil>, Error> {
-    let Group { rank, size, .. } = teller.group;
+    let Group { rank, size, .. } = teller.name.group;
     let own: Vec<u64> = neighbours.destinations.iter().map(|edge| edge.peer as u64).collect();
     let degrees = teller.gathered([own.len() as u64])?.concat();
     let most = degrees.iter().copied().max().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Obtains the temporary memory of calls; logs which memory is missing, and which call exceeds the limit.
 
 use super::memory::OutOfMemory;
-use super::work::{Group, Work, Wrapping};
+use super::work::{Group, Name, Work, Wrapping};
 use crate::algorithms::{Algorithm, Collective};
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::calls::planning::{CallPlan, Planned};
@@ -15,9 +15,9 @@ pub fn obtain(
     program: &CallPlan,
     planned: &Planned,
     limit: usize,
-    (name, group): (&str, Group),
+    name: Name,
 ) -> Result<Wrapping, OutOfMemory> {
-    let needed = needed(work, arguments, program, planned.is_packed, group);
+    let needed = needed(work, arguments, program, planned.is_packed, name.group);
     if needed > limit {
         log::warn!(
             "{name}: {} by {} takes {needed} bytes of temporary memory at this rank; the limit is {limit}, but the other ranks cannot know \
@@ -26,8 +26,8 @@ pub fn obtain(
             word(arguments.collective, planned.decision.number),
         );
     }
-    let obtained = work.prepare(program.first(), arguments, group, planned.is_packed);
-    obtained.inspect_err(|_| report_shortage(work, arguments, program, planned, (name, group)))
+    let obtained = work.prepare(program.first(), arguments, name.group, planned.is_packed);
+    obtained.inspect_err(|_| report_shortage(work, arguments, program, planned, name))
 }
 
 /// Returns how many bytes of temporary memory a call needs. If the ranks exchange lengths first, this is what
@@ -46,9 +46,9 @@ pub fn report_shortage(
     arguments: &Arguments,
     program: &CallPlan,
     planned: &Planned,
-    (name, group): (&str, Group),
+    name: Name,
 ) {
-    let needed = needed(work, arguments, program, planned.is_packed, group);
+    let needed = needed(work, arguments, program, planned.is_packed, name.group);
     log::error!(
         "{name}: {} by {} needs {needed} bytes of temporary memory; there is not so much",
         arguments.collective.name(),
@@ -57,7 +57,7 @@ pub fn report_shortage(
 }
 
 /// Logs that all ranks refuse a call, because some rank needs `needed` bytes, more than the limit.
-pub fn report_limit(name: &str, collective: Collective, algorithm: &Algorithm, needed: usize, limit: usize) {
+pub fn report_limit(name: Name, collective: Collective, algorithm: &Algorithm, needed: usize, limit: usize) {
     log::error!(
         "{name}: {} by {} needs {needed} bytes of temporary memory at some rank; the limit is {limit}",
         collective.name(),

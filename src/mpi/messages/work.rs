@@ -75,7 +75,7 @@ pub struct Task<'a> {
 }
 
 /// A rank, and how many ranks there are. Displays the sizes of two groups as a sum.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Group {
     pub rank: usize,
     /// Number of ranks in the own group.
@@ -101,6 +101,19 @@ impl fmt::Display for Group {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         write!(formatter, "rank {} of {}", self.rank, self.size)?;
         if self.remote == 0 { Ok(()) } else { write!(formatter, "+{}", self.remote) }
+    }
+}
+
+/// Names a rank's communicator at the start of log lines.
+#[derive(Clone, Copy)]
+pub struct Name {
+    pub group: Group,
+    pub identifier: u32,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}, communicator {}", self.group, self.identifier)
     }
 }
 

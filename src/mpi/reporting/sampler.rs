@@ -220,6 +220,7 @@ pub fn forget() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mpi::messages::work::Name;
     use crate::report::{CallKind, Form, bytes_from};
 
     /// Returns the timings of `calls` calls of `bytes` bytes, the first of which has this number.
@@ -236,7 +237,8 @@ mod tests {
             served: format!("{number}"),
             decided: "forced".into(),
         };
-        let subject = Subject::new("rank 0 of 2".into(), kind, None, bytes);
+        let name = Name { group: Group { rank: 0, size: 2, remote: 0 }, identifier: 0 };
+        let subject = Subject::new(name, kind, None, bytes);
         let mut sampler = Sampler { number: number - 1, most: 16, kept: None };
         let timing = |_| {
             subject.tell(None);

@@ -1,6 +1,7 @@
 //! Counts and times the calls that have ended, for the report, the profile and MPI_T, and logs them.
 
 use crate::algorithms::Collective;
+use crate::mpi::messages::work::Name;
 use crate::mpi::parameters::settings::{Reported, profile_file, reported};
 use crate::report::{CallKind, Report, Sum};
 use std::collections::HashMap;
@@ -56,7 +57,7 @@ pub enum Quantity {
 
 /// What to record of a call.
 pub struct Subject {
-    communicator: Arc<str>,
+    communicator: Name,
     kind: Arc<CallKind>,
     tally: Arc<Tally>,
     bytes: usize,
@@ -169,7 +170,7 @@ fn take_sums() -> Vec<(Arc<CallKind>, Sum)> {
 
 impl Subject {
     /// Returns what to record of such calls. `communicator`: its name in the log; `number`: the algorithm's.
-    pub fn new(communicator: Arc<str>, kind: CallKind, number: Option<c_int>, bytes: usize) -> Subject {
+    pub fn new(communicator: Name, kind: CallKind, number: Option<c_int>, bytes: usize) -> Subject {
         let mut rows = rows();
         let (kind, tally) = match rows.get_key_value(&kind) {
             Some((kind, tally)) => (Arc::clone(kind), Arc::clone(tally)),
@@ -262,6 +263,7 @@ pub fn counted(collective: Collective, quantity: Quantity) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mpi::messages::work::Group;
     use crate::report::{Form, bytes_from};
 
     fn subject(number: Option<c_int>, bytes: usize) -> Subject {
@@ -277,7 +279,12 @@ mod tests {
             served: number.map_or("nobody".into(), |number| number.to_string()),
             decided: "forced".into(),
         };
-        Subject::new("rank 0 of 2".into(), kind, number, bytes)
+        Subject::new(
+            Name { group: Group { rank: 0, size: 2, remote: 0 }, identifier: 0 },
+            kind,
+            number,
+            bytes,
+        )
     }
 
     #[test]

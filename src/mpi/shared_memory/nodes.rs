@@ -12,6 +12,7 @@ use crate::mpi::shim::bindings::*;
 use crate::schedule::Schedule;
 use std::cell::OnceCell;
 use std::ffi::{CStr, c_void};
+use std::mem::{self, Discriminant};
 
 /// Bytes of the longest host name, with the zero byte at its end.
 const LONGEST_NAME: usize = 256;
@@ -98,7 +99,8 @@ pub struct Knowledge {
     told: Option<Nodes>,
 }
 
-enum Seen {
+/// What a rank sees of the nodes without messages.
+pub enum Seen {
     Unknown,
     Several,
     One(Nodes),
@@ -117,6 +119,12 @@ impl Knowledge {
             (Seen::Several, _) => Spread::Several,
             (Seen::Unknown, _) => Spread::Unknown,
         }
+    }
+
+    /// Returns which kind of knowledge the ranks have, as long as they have exchanged nothing.
+    pub fn untold(&self) -> Option<Discriminant<Seen>> {
+        let seen = self.seen.get_or_init(|| self.look());
+        self.told.is_none().then(|| mem::discriminant(seen))
     }
 
     /// Notes the nodes that the ranks exchanged. If all hosts have one name although MPI knows several nodes,

@@ -10,21 +10,19 @@ use crate::engine::Plan;
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::{Group, ScratchLayout, Task, Work, Wrapping};
+use crate::mpi::messages::work::{Group, Name, ScratchLayout, Task, Work, Wrapping};
 use crate::mpi::parameters::settings;
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_NO_MEM;
 use crate::report::lateness::is_waited_for_by_all;
 use std::io;
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A rank that exchanges numbers with all others.
 #[derive(Clone)]
 pub struct Teller {
     /// The start of log lines.
-    pub name: Arc<str>,
-    pub group: Group,
+    pub name: Name,
     pub channel: Channel,
 }
 
@@ -63,7 +61,7 @@ impl Teller {
     }
 
     fn of_equal_length(&self, members: &[usize], own: &[u64]) -> Result<Vec<Vec<u64>>, Error> {
-        let Group { rank, size, .. } = self.group;
+        let Group { rank, size, .. } = self.name.group;
         let numbers = members
             .iter()
             .flat_map(|&member| own.iter().map(move |&number| [if member == rank { number } else { 0 }]));
@@ -77,7 +75,7 @@ impl Teller {
     pub fn combined_times(&self, times: Vec<u64>, collective: Collective) -> Result<Vec<u64>, Error> {
         let turned = |time: u64| if is_waited_for_by_all(collective) { !time } else { time };
         let numbers = times.into_iter().map(|time| [turned(time)]).collect();
-        let Group { rank, size, .. } = self.group;
+        let Group { rank, size, .. } = self.name.group;
         let plan = |numbers: &mut [[u64; 1]]| nodes::greatest(numbers, (rank, size));
         let greatest = Telling::of(self, numbers, plan)?.finish(self)?;
         Ok(greatest.into_iter().map(|[number]| turned(number)).collect())
@@ -85,9 +83,9 @@ impl Teller {
 
     /// Returns the root's numbers at all ranks. Each rank passes as many.
     pub fn broadcast(&self, numbers: Vec<u64>, root: usize) -> Result<Vec<u64>, Error> {
-        let Group { rank, .. } = self.group;
+        let Group { rank, .. } = self.name.group;
         let numbers = numbers.into_iter().map(|number| [number]).collect();
-        let size = self.group.size;
+        let size = self.name.group.size;
         let plan = |numbers: &mut [[u64; 1]]| nodes::broadcast(numbers, root, (rank, size));
         Ok(Telling::of(self, numbers, plan)?.finish(self)?.concat())
     }
@@ -96,7 +94,7 @@ impl Teller {
 impl<const N: usize> Telling<N> {
     /// Starts an allgather with this rank's numbers.
     fn begin(teller: &Teller, own: [u64; N]) -> Result<Telling<N>, Error> {
-        let Group { rank, size, .. } = teller.group;
+        let Group { rank, size, .. } = teller.name.group;
         let mut numbers = vec![[0; N]; size];
         numbers[rank] = own;
         Telling::of(teller, numbers, |numbers| nodes::exchange(numbers, rank))
@@ -111,7 +109,7 @@ impl<const N: usize> Telling<N> {
         let (plan, mut arguments) = plan(&mut numbers);
         let layout = ScratchLayout::new(&plan, &arguments);
         let mut work = Work::new();
-        let prepared = work.prepare(&plan, &mut arguments, teller.group, false);
+        let prepared = work.prepare(&plan, &mut arguments, teller.name.group, false);
         let wrapping = prepared.map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         work.begin(&plan, &wrapping)?;
         Ok(Telling { numbers, plan, arguments, layout, wrapping, work, is_over: false })
@@ -172,7 +170,7 @@ enum Stage {
 impl Making {
     /// Starts the allocation. `neighbours`: for each rank, whether it is on this rank's node.
     pub fn begin(teller: Teller, neighbours: &[bool]) -> Result<Making, Error> {
-        let Group { rank, size, .. } = teller.group;
+        let Group { rank, size, .. } = teller.name.group;
         let node = OwnNode::new(Geometry::new(size, settings::shared_bank()), neighbours, rank);
         let offered = node.make();
         let telling = Telling::begin(&teller, node::offer(&offered))?;
@@ -228,7 +226,7 @@ impl Making {
         let could = match memory.as_ref().map(|memory| memory.check_single_copies(offers)) {
             Ok(Ok(())) => COPIES_SINGLY,
             Ok(Err(error)) => {
-                let name = &self.teller.name;
+                let name = self.teller.name;
                 log::info!("{name}: no copies from the memory of other ranks: {error}");
                 MAPS
             }
@@ -243,8 +241,8 @@ impl Making {
     /// warning the first time in its process, then as information.
     fn report_lack(&self, first: Option<usize>, error: Option<io::Error>) {
         static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-        let Teller { name, group, .. } = &self.teller;
-        let Some(error) = error.filter(|_| first == Some(group.rank)) else {
+        let name = self.teller.name;
+        let Some(error) = error.filter(|_| first == Some(name.group.rank)) else {
             return log::info!("{name}: another rank has no memory to share");
         };
         let is_first = !IS_REPORTED.swap(true, Relaxed);
