@@ -496,6 +496,7 @@ mod tests {
         for not_taken in ["barrier_segment", "alltoallw_segment", "bcast_window"] {
             assert!(!names.contains(&not_taken), "{not_taken}");
         }
+        assert!(SET_BY_MODULES.iter().all(|end| !names.contains(&&*end.to_lowercase())));
     }
 
     #[test]

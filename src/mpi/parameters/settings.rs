@@ -29,10 +29,14 @@ pub fn full_name(name: &str) -> String {
     prefix().to_owned() + &name
 }
 
+/// The ends of variables by which modules of a site describe an installation, such as `RUSTCOLL_ROOT`. No parameter has such a name.
+pub(super) const SET_BY_MODULES: [&str; 5] = ["DIR", "HOME", "PREFIX", "ROOT", "VERSION"];
+
 /// Returns the full name of this library's parameter that an environment variable sets. There may be no such parameter.
 pub fn set_by(variable: &str) -> Option<&str> {
-    let name = if is_preloaded() { Some(variable) } else { variable.strip_prefix("OMPI_MCA_") };
-    name.filter(|name| name.starts_with(prefix()))
+    let name = if is_preloaded() { variable } else { variable.strip_prefix("OMPI_MCA_")? };
+    let end = name.strip_prefix(prefix())?;
+    (!SET_BY_MODULES.contains(&end)).then_some(name)
 }
 
 /// The word of an algorithm parameter that lets rules decide.
