@@ -185,7 +185,8 @@ PRELOAD_LIBRARY ?= $(notdir $(wildcard $(BUILD)/librustcoll_*.so))
 define fill
 install -d $(DESTDIR)$(dir $(2))
 sed 's#@VERSION@#$(VERSION)#; s#@PREFIX@#$(COMMAND_PREFIX)#; s#@LIBDIR@#$(LIBDIR)#; s#@LIBRARY@#$(PRELOAD_LIBRARY)#; \
-  s#@ARCHIVE@#$(PRELOAD_LIBRARY:lib%.so=%)#; s#@PLUGIN_DIR@#$(PLUGIN_DIR)#; s#@OPENMPI_PLUGIN_DIR@#$(OPENMPI_PLUGIN_DIR)#' \
+  s#@ARCHIVE@#$(PRELOAD_LIBRARY:lib%.so=%)#; s#@SYSTEM_LIBRARIES@#$(shell cat scripts/system-libraries)#; \
+  s#@PLUGIN_DIR@#$(PLUGIN_DIR)#; s#@OPENMPI_PLUGIN_DIR@#$(OPENMPI_PLUGIN_DIR)#' \
   $(1) > $(DESTDIR)$(2)
 chmod 644 $(DESTDIR)$(2)
 endef
