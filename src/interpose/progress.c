@@ -118,19 +118,26 @@ int MPI_Improbe(int source, int tag, MPI_Comm communicator, int *is_there, MPI_M
 }
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-int MPI_Request_get_status_any(int count, const MPI_Request *requests, int *index, int *is_complete, MPI_Status *status)
+#ifdef I_MPI_VERSION
+/* The header of Intel MPI 2021 leaves out the standard's const. */
+typedef MPI_Request asked_request;
+#else
+typedef const MPI_Request asked_request;
+#endif
+
+int MPI_Request_get_status_any(int count, asked_request *requests, int *index, int *is_complete, MPI_Status *status)
 {
     rustcoll_go_on();
     return PMPI_Request_get_status_any(count, requests, index, is_complete, status);
 }
 
-int MPI_Request_get_status_all(int count, const MPI_Request *requests, int *are_complete, MPI_Status *statuses)
+int MPI_Request_get_status_all(int count, asked_request *requests, int *are_complete, MPI_Status *statuses)
 {
     rustcoll_go_on();
     return PMPI_Request_get_status_all(count, requests, are_complete, statuses);
 }
 
-int MPI_Request_get_status_some(int count, const MPI_Request *requests, int *completed, int *indices,
+int MPI_Request_get_status_some(int count, asked_request *requests, int *completed, int *indices,
                                 MPI_Status *statuses)
 {
     rustcoll_go_on();
