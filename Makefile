@@ -93,6 +93,8 @@ $(foreach name,CURDIR PREFIX DESTDIR PLUGIN_DIR LIBDIR PKGCONFIG_DIR MODULEFILES
   $(error $(name) is "$($(name))"; it must be a folder without spaces in its name)))
 
 export MPICC MPIRUN CARGO
+# For another target Cargo would put what it builds into a folder of its name, where nothing here looks.
+unexport CARGO_BUILD_TARGET
 
 # What runs inside an MPI and the guide's page are each optimised as a whole, on one processor: both are built at the same time.
 ifeq ($(MAKELEVEL),0)
@@ -101,6 +103,13 @@ endif
 
 .PHONY: all
 all: $(COMPONENT) $(HELP) cli measure
+
+# No variable takes back the same setting in Cargo's configuration files.
+.PHONY: own-target
+own-target:
+	@scripts/own-target
+
+archive bindings cli guide-if-possible: own-target
 
 # What runs inside an MPI; Cargo decides whether anything has to be compiled again.
 .PHONY: archive

@@ -96,3 +96,13 @@ fn a_compiler_wrapper_that_does_not_exist_is_named() {
         );
     }
 }
+
+#[test]
+fn another_target_in_cargos_configuration_is_refused() {
+    let home = folder("cargo").display().to_string();
+    let run = || run("own-target", &[("CARGO_HOME", &home)]);
+    assert_eq!(run(), (true, String::new()));
+    write(&Path::new(&home).join("config.toml"), "[build]\ntarget = \"x86_64-unknown-linux-gnu\"\n");
+    let (succeeds, message) = run();
+    assert!(!succeeds && message.contains("build.target to \"x86_64-unknown-linux-gnu\""), "{message}");
+}
