@@ -51,6 +51,21 @@ fn links_of_the_repository_lead_to_files_and_headings() {
     }
 }
 
+/// In a batch job, Slurm sets SLURM_NTASKS for all of its tasks, and `srun` starts as many unless `-n` says how many.
+#[test]
+fn launchers_of_slurm_say_how_many_ranks() {
+    let pages = chapters().into_iter().chain(["../machines/README.md".to_owned()]);
+    let texts = pages.map(|page| fs::read_to_string(docs().join(page)).expect("a page"));
+    let launchers: Vec<String> = texts
+        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+        .filter(|line| line.contains("--launcher \"srun "))
+        .collect();
+    assert!(launchers.len() > 1, "launchers are found: {launchers:?}");
+    for line in launchers {
+        assert!(line.contains(" -n {ranks} "), "{line}");
+    }
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
