@@ -65,12 +65,20 @@ impl Mapping {
         }
         LIVE.fetch_add(1, Relaxed);
         let mapping = Mapping { base: base.cast(), bytes };
+        mapping.leave_out_of_core_files();
         let start = mapping.base.wrapping_add(own.start).cast();
         // SAFETY: the part lies within the mapping, at a page's start.
         match unsafe { libc::mprotect(start, own.len(), libc::PROT_READ | libc::PROT_WRITE) } {
             0 => Ok(mapping),
             _ => Err(io::Error::last_os_error()),
         }
+    }
+
+    /// Leaves the memory out of core files. Each file would hold that of all ranks of the node, and the system would provide what
+    /// nobody has written.
+    fn leave_out_of_core_files(&self) {
+        // SAFETY: the mapping belongs to this object, and its content does not change.
+        unsafe { libc::madvise(self.base.cast(), self.bytes, libc::MADV_DONTDUMP) };
     }
 
     pub fn base(&self) -> *mut u8 {
@@ -148,5 +156,29 @@ fn check_file_size(bytes: usize) -> io::Result<()> {
     match limit.rlim_cur < bytes as libc::rlim_t {
         true => Err(io::Error::from_raw_os_error(libc::EFBIG)),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mpi::shared_memory::geometry::PAGE;
+
+    /// Returns the flags of the area that begins at an address, as the system shows them.
+    fn flags(address: usize) -> Vec<String> {
+        let areas = fs::read_to_string("/proc/self/smaps").unwrap();
+        let own = areas.lines().skip_while(|line| !line.starts_with(&format!("{address:x}-")));
+        let flags = own.filter_map(|line| line.strip_prefix("VmFlags:")).next().unwrap();
+        flags.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn core_files_leave_the_memory_out() {
+        let (mapping, _file) = Mapping::new(2 * PAGE, 0..PAGE).unwrap();
+        for start in [0, PAGE] {
+            let flags = flags(mapping.base().addr() + start);
+            assert!(flags.contains(&"dd".to_owned()), "{flags:?}");
+            assert_eq!(flags.contains(&"wr".to_owned()), start == 0, "{flags:?}");
+        }
     }
 }
