@@ -3,7 +3,9 @@
 mod common;
 
 use common::{JOB, Run, command, folder, launcher, measurement, rustcoll};
+use std::env;
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -97,6 +99,68 @@ fn a_priority_of_the_environment_is_not_that_of_jobs() {
         assert!(command.status().unwrap().success());
     }
     assert_eq!(fs::read_to_string(folder.join("priorities")).unwrap(), "1\n70\n");
+}
+
+/// Notes where Open MPI looks for plug-ins.
+const NOTING_PATH: &str = "echo $OMPI_MCA_mca_base_component_path >> $(dirname $0)/paths";
+
+/// Writes a folder with a file named as the component.
+fn component(folder: &Path) -> PathBuf {
+    let component = folder.join("component");
+    fs::create_dir(&component).unwrap();
+    fs::write(component.join("mca_coll_rustcoll.so"), "").unwrap();
+    component
+}
+
+#[test]
+fn the_component_that_an_option_names_goes_before_that_of_the_environment() {
+    let (line, folder) = bench_line("bench_component", &both(), NOTING_PATH);
+    let component = component(&folder);
+    fs::write(component.join("openmpi-plugins"), format!("{}\n", folder.display())).unwrap();
+    let named = format!("--component {}", component.display());
+    for more in ["", &named, &format!("{named} --mca mca_base_component_path=/given")] {
+        let mut command = command(&format!("{line} {more}"));
+        command.env("OMPI_MCA_mca_base_component_path", "/environment").stdout(Stdio::null());
+        assert!(command.status().unwrap().success());
+    }
+    let expected = format!("/environment\n{}:{}\n/given\n", component.display(), folder.display());
+    assert_eq!(fs::read_to_string(folder.join("paths")).unwrap(), expected);
+}
+
+/// Writes an `ompi_info` that says that plug-ins are in `plugins`.
+fn ompi_info(folder: &Path, plugins: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    fs::create_dir_all(plugins).unwrap();
+    let program = folder.join("ompi_info");
+    fs::write(&program, format!("#!/bin/sh\necho path:pkglibdir:{}\n", plugins.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn other_plug_ins_are_those_of_the_build_or_of_the_launcher_rather_than_those_in_path() {
+    let (line, folder) = bench_line("bench_plugins", &both(), NOTING_PATH);
+    let component = component(&folder);
+    let run = |path: String| {
+        let mut command = command(&format!("{line} --component {}", component.display()));
+        command.env("PATH", path).output().unwrap()
+    };
+    let refused = run("/nowhere".into());
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(told.contains("the folder of Open MPI's own plug-ins is not known: "), "{told}");
+    let in_path = folder.join("in_path");
+    let path = format!("{}:{}", in_path.display(), env::var("PATH").unwrap());
+    let [of_path, of_launcher, of_build] =
+        ["of_path", "of_launcher", "of_build"].map(|name| folder.join(name));
+    ompi_info(&in_path, &of_path);
+    assert!(run(path.clone()).status.success());
+    ompi_info(&folder, &of_launcher);
+    assert!(run(path.clone()).status.success());
+    fs::create_dir(&of_build).unwrap();
+    fs::write(component.join("openmpi-plugins"), format!("{}\n", of_build.display())).unwrap();
+    assert!(run(path).status.success());
+    let expected = [of_path, of_launcher, of_build]
+        .map(|plugins| format!("{}:{}\n", component.display(), plugins.display()));
+    assert_eq!(fs::read_to_string(folder.join("paths")).unwrap(), expected.concat());
 }
 
 #[test]

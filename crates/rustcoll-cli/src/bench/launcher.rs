@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::schedules;
 use measurements::Contestant;
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -17,6 +18,9 @@ const PROGRAM: &str = "measure";
 /// Relative to the folder of this command.
 const INSTALLED: &str = "../libexec/rustcoll";
 const PLUGIN: &str = "mca_coll_rustcoll.so";
+/// Beside the component, names the plug-in folder of the Open MPI that it was built for.
+const BUILT_FOR: &str = "openmpi-plugins";
+const OMPI_INFO: &str = "ompi_info";
 const PRIORITY: &str = "coll_rustcoll_priority";
 const COMPONENT_PATH: &str = "mca_base_component_path";
 
@@ -28,7 +32,7 @@ const COMPONENTS: [&str; 8] = ["rustcoll", "tuned", "han", "sm", "basic", "libnb
 pub struct Launcher {
     words: Vec<String>,
     program: PathBuf,
-    plugins: Option<PathBuf>,
+    /// Parameters that go before those of the environment.
     parameters: Vec<(String, String)>,
     /// Options of the measuring program about repetitions.
     repetitions: Vec<String>,
@@ -37,7 +41,8 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// Fails if the template makes no sense, or if the measuring program or the plug-in is missing.
+    /// Fails if the template makes no sense, or if the measuring program, the plug-in or the folder of Open MPI's plug-ins is
+    /// missing.
     pub fn new(options: &LaunchOptions, repetitions: Vec<String>) -> Result<Launcher, Failure> {
         let refuse = |reason: &str| Failure::Usage(format!("--launcher `{}`: {reason}", options.launcher));
         let words =
@@ -45,11 +50,15 @@ impl Launcher {
         if words.is_empty() {
             return Err(refuse("no command"));
         }
+        let mut parameters = options.mca.clone();
+        let plugins = plugins(options.program.component.as_deref())?;
+        if let Some(folder) = plugins.filter(|_| parameters.iter().all(|(name, _)| name != COMPONENT_PATH)) {
+            parameters.push((COMPONENT_PATH.into(), component_path(&folder, &words[0])?));
+        }
         Ok(Launcher {
             words,
             program: program(options.program.program.as_deref())?,
-            plugins: plugins(options.program.component.as_deref())?,
-            parameters: options.mca.clone(),
+            parameters,
             repetitions,
             patience: Duration::from_secs(options.program.patience),
         })
@@ -101,12 +110,11 @@ impl Launcher {
     fn component(&self) -> Option<PathBuf> {
         let given = self.parameters.iter().find(|(name, _)| name == COMPONENT_PATH);
         let path = given.map(|(_, path)| path.clone()).or_else(|| environment(COMPONENT_PATH));
-        let folders: Vec<PathBuf> = match (path, &self.plugins) {
-            (Some(path), _) => path.split(':').map(PathBuf::from).collect(),
-            (None, Some(folder)) => vec![folder.clone()],
-            (None, None) => {
+        let folders: Vec<PathBuf> = match path {
+            Some(path) => path.split(':').map(PathBuf::from).collect(),
+            None => {
                 let own = env::home_dir().map(|home| home.join(".openmpi/components"));
-                open_mpi_folder().map(PathBuf::from).into_iter().chain(own).collect()
+                open_mpi_folder(None, &self.words[0]).into_iter().chain(own).collect()
             }
         };
         folders.iter().map(|folder| folder.join(PLUGIN)).find(|component| component.exists())
@@ -123,44 +131,44 @@ impl Launcher {
         words
     }
 
-    /// Returns all parameters. Those of the user and of the environment override those that the job needs, except for the
-    /// priority of the environment: the module sets one with which rustcoll would serve the calls of other contestants.
+    /// Returns all parameters: the user's, the priority, those of the environment, and what else the job needs. The first value
+    /// of each counts.
     fn all_parameters(&self, race: &Race) -> Vec<(String, String)> {
+        let needed = needed(race);
+        let of_environment = needed.iter().filter_map(|&(name, _)| Some((name, environment(name)?)));
+        // With a low priority, rustcoll serves no communicator that another component makes. The module sets a higher one in the
+        // environment, with which rustcoll would serve the calls of other contestants.
+        let others = [(PRIORITY, "1".to_owned())].into_iter().chain(of_environment).chain(needed.clone());
         let mut all = self.parameters.clone();
-        for (name, value) in self.needed(race) {
-            let is_given = all.iter().any(|(known, _)| known == name)
-                || (name != PRIORITY && environment(name).is_some());
-            if !is_given {
+        for (name, value) in others {
+            if all.iter().all(|(known, _)| known != name) {
                 all.push((name.to_owned(), value));
             }
         }
         all
     }
+}
 
-    fn needed(&self, race: &Race) -> Vec<(&'static str, String)> {
-        let mut components: Vec<&str> = COMPONENTS.to_vec();
-        // Other components race also where rustcoll is not installed.
-        components.retain(|name| *name != Contestant::OWN || race.all_contestants().any(Contestant::is_own));
-        let racing = race.all_contestants().filter(|contestant| !contestant.is_copy());
-        components.extend(racing.map(|contestant| &contestant.component[..]));
-        let known = components.clone();
-        let mut place = 0..;
-        components.retain(|component| known.iter().position(|other| other == component) == place.next());
-        // With a low priority, rustcoll serves no communicator that another component makes.
-        let mut needed = vec![("coll", components.join(",")), (PRIORITY, "1".into())];
-        let asks_tuned = |contestant: &Contestant| {
-            let has_algorithm = contestant.algorithm.is_some() && contestant.mock_up().is_none();
-            contestant.component == "tuned" && has_algorithm
-        };
-        if race.all_contestants().any(asks_tuned) {
-            needed.push(("coll_tuned_use_dynamic_rules", "1".into()));
-        }
-        needed.extend(schedules::parameter());
-        if let Some(folder) = &self.plugins {
-            needed.push((COMPONENT_PATH, component_path(folder)));
-        }
-        needed
+/// Returns the parameters that a job needs, unless the user or the environment sets them.
+fn needed(race: &Race) -> Vec<(&'static str, String)> {
+    let mut components: Vec<&str> = COMPONENTS.to_vec();
+    // Other components race also where rustcoll is not installed.
+    components.retain(|name| *name != Contestant::OWN || race.all_contestants().any(Contestant::is_own));
+    let racing = race.all_contestants().filter(|contestant| !contestant.is_copy());
+    components.extend(racing.map(|contestant| &contestant.component[..]));
+    let known = components.clone();
+    let mut place = 0..;
+    components.retain(|component| known.iter().position(|other| other == component) == place.next());
+    let mut needed = vec![("coll", components.join(","))];
+    let asks_tuned = |contestant: &Contestant| {
+        let has_algorithm = contestant.algorithm.is_some() && contestant.mock_up().is_none();
+        contestant.component == "tuned" && has_algorithm
+    };
+    if race.all_contestants().any(asks_tuned) {
+        needed.push(("coll_tuned_use_dynamic_rules", "1".into()));
     }
+    needed.extend(schedules::parameter());
+    needed
 }
 
 /// Returns a parameter of Open MPI from the environment.
@@ -211,25 +219,45 @@ fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
+/// Returns the folder in which Open MPI should look for the component first, if it is not one of its own: the one that the user
+/// names; or this command's, unless the environment names others.
 fn plugins(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     match named {
         Some(folder) if !folder.join(PLUGIN).exists() => {
             Err(Failure::Input(format!("--component {}: there is no {PLUGIN}", folder.display())))
         }
         Some(folder) => Ok(Some(std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()))),
+        None if environment(COMPONENT_PATH).is_some() => Ok(None),
         None => Ok(own_folder().filter(|folder| folder.join(PLUGIN).exists())),
     }
 }
 
-/// Returns `folder` before Open MPI's own folders. `folder` alone would hide Open MPI's other plug-ins.
-fn component_path(folder: &Path) -> String {
-    let default = open_mpi_folder().map(|folder| format!(":{folder}"));
-    format!("{}{}", folder.display(), default.unwrap_or_default())
+/// Returns `folder` before Open MPI's own folder. `folder` alone would hide Open MPI's other plug-ins.
+fn component_path(folder: &Path, launcher: &str) -> Result<String, Failure> {
+    match open_mpi_folder(Some(folder), launcher) {
+        Some(own) => Ok(format!("{}:{}", folder.display(), own.display())),
+        None => Err(Failure::Input(format!(
+            "the folder of Open MPI's own plug-ins is not known: {} has no file {BUILT_FOR} that names it, and there is no \
+             {OMPI_INFO} beside {launcher} or in PATH to ask; name both folders: --mca {COMPONENT_PATH}={0}:FOLDER",
+            folder.display()
+        ))),
+    }
 }
 
-/// Returns the folder of the plug-ins that come with Open MPI.
-fn open_mpi_folder() -> Option<String> {
-    let asked = Command::new("ompi_info").args(["--path", "pkglibdir", "--parsable"]).output().ok()?;
+/// Returns the folder of the plug-ins that come with Open MPI: the one that is noted beside the component, or that the
+/// `ompi_info` beside the launcher tells, or the one in PATH.
+fn open_mpi_folder(component: Option<&Path>, launcher: &str) -> Option<PathBuf> {
+    let noted = component.and_then(|folder| fs::read_to_string(folder.join(BUILT_FOR)).ok());
+    // Without a folder of its own, the launcher is in PATH, too.
+    let programs = [Path::new(launcher).with_file_name(OMPI_INFO), OMPI_INFO.into()];
+    let told = programs.iter().filter_map(|program| told_by(program));
+    let mut folders = noted.into_iter().chain(told).map(|folder| PathBuf::from(folder.trim()));
+    folders.find(|folder| folder.is_dir())
+}
+
+/// Returns the folder of plug-ins that an `ompi_info` tells.
+fn told_by(ompi_info: &Path) -> Option<String> {
+    let asked = Command::new(ompi_info).args(["--path", "pkglibdir", "--parsable"]).output().ok()?;
     let answer = String::from_utf8_lossy(&asked.stdout).into_owned();
     answer.trim().splitn(3, ':').nth(2).map(str::to_owned)
 }

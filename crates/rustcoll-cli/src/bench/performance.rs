@@ -398,7 +398,8 @@ impl<'plan> Campaign<'plan> {
     }
 
     fn other_launcher(&self, experiment: &Experiment, mpi: &OtherMpi) -> Result<Launcher, Failure> {
-        let program = ProgramOptions { program: Some(mpi.program.clone()), ..self.options.program.clone() };
+        let program = Some(mpi.program.clone());
+        let program = ProgramOptions { program, component: None, ..self.options.program.clone() };
         let launch = LaunchOptions { launcher: mpi.launcher.clone(), mca: Vec::new(), program };
         Launcher::new(&launch, self.repetitions(experiment))
     }

@@ -105,7 +105,8 @@ pub struct ProgramOptions {
     /// The measuring program; unless given `measure` of ../libexec/rustcoll, seen from this command, or beside it
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub program: Option<PathBuf>,
-    /// The folder of the component. Unless given: the folder of this command if the component is there, otherwise Open MPI's folders
+    /// The folder of the component. Unless given: those of OMPI_MCA_mca_base_component_path, or that of this command if the component is there,
+    /// otherwise Open MPI's
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub component: Option<PathBuf>,
     /// After so many seconds without a result a job is ended
