@@ -144,7 +144,7 @@ impl Campaign<'_> {
         // Keep what was measured, whatever happens later.
         store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &self.cells)?;
         interruption::check(|| "a part of the jobs proves nothing".into())?;
-        if ended.library.is_none() || ended.has_other_ranks {
+        if ended.library.is_none() || ended.is_hopeless {
             // The next job would end in the same way.
             return Err(Failure::Input(format!("{work}: {}", ended.complaints(race.ranks).join("; "))));
         }

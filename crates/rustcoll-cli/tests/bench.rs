@@ -206,6 +206,18 @@ fn a_job_that_hangs_is_ended() {
     }
 }
 
+#[test]
+fn what_the_launcher_said_is_told_of_a_job_that_does_not_start_or_has_other_ranks() {
+    let (run, _) = bench("bench_busy", &[], "echo busy >&2; exec sleep 9", "--patience 1");
+    assert_eq!(run.code, Some(1));
+    let told = "the job has not started: nothing came for 1 seconds\n  busy\n";
+    assert!(run.errors.contains(told), "{}", run.errors);
+    let then = format!("echo 4 slots >&2; echo '{JOB}'; exec sleep 9");
+    let (run, _) = bench("bench_slots", &[], &then, "--ranks 8");
+    let told = run.refused(1);
+    assert!(told.contains("the job has 4 ranks, not the 8 asked for\n  4 slots\n"), "{told}");
+}
+
 /// A job whose lines come faster than the command looks whether to end it.
 const NOISE: &str = "while :; do echo waiting; done";
 

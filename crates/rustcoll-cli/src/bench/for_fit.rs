@@ -86,7 +86,7 @@ fn measure(
     if let Some(fault) = placed.fault {
         return Err(Failure::Input(fault));
     }
-    if ended.not_started.is_some() || ended.has_other_ranks {
+    if ended.is_hopeless {
         return Err(Failure::Input(ended.complaints(race.ranks).join("\n")));
     }
     let is_right = tell(&race, &cells, &ended);

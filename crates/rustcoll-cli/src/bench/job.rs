@@ -4,7 +4,7 @@ use super::Race;
 use super::launcher::Launcher;
 use crate::interruption;
 use crate::words::counted;
-use measurements::{Fault, OutputLine};
+use measurements::{Fault, OutputLine, Trial};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -28,19 +28,40 @@ const MOST_SHOWN: usize = 40;
 /// How often to look whether the user has interrupted the command.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How a job ended.
+/// What is known of a job after its end.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// Why the job could not start.
-    pub not_started: Option<String>,
+    /// Whether another job would end in the same way: it cannot start, or has another number of ranks than planned.
+    pub is_hopeless: bool,
     /// The MPI library's own description of itself.
     pub library: Option<String>,
     /// Contestants that were not measured, and why. A job with faults goes on, and then ends as a failed one.
     pub faults: Vec<Fault>,
-    /// Why some contestants were not called.
+    /// Why some contestants were not called, and the last lines that the job printed.
     pub trouble: Option<String>,
-    /// Whether the job has another number of ranks than planned.
-    pub has_other_ranks: bool,
+}
+
+/// How a job ended.
+enum End {
+    /// By itself, perhaps without all results.
+    Alone { missing: usize },
+    /// The hearer had enough, or the user interrupted the command.
+    Stopped,
+    /// It has another number of ranks than planned.
+    OtherRanks { found: usize, asked: usize },
+    /// The call with this description did not end in time.
+    Hung(String),
+    /// No line came for so many seconds, or none at all.
+    Silent { seconds: u64, has_begun: bool },
+}
+
+/// What a job has printed so far.
+#[derive(Default)]
+struct Printed {
+    has_begun: bool,
+    results: usize,
+    /// The last lines of the output that are not from the measuring program.
+    noise: VecDeque<String>,
 }
 
 impl Ended {
@@ -71,9 +92,8 @@ pub fn run(launcher: &Launcher, race: &Race, hearer: &mut impl Hearer) -> Ended 
     match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
         Ok(child) => ended.follow(child, &command, launcher.patience, race, hearer),
         Err(error) => {
-            let complaint = format!("{} cannot be started: {error}", name(&command));
-            ended.trouble = Some(complaint.clone());
-            ended.not_started = Some(complaint);
+            ended.trouble = Some(format!("{} cannot be started: {error}", name(&command)));
+            ended.is_hopeless = true;
         }
     }
     ended
@@ -92,71 +112,103 @@ impl Ended {
         race: &Race,
         hearer: &mut impl Hearer,
     ) {
-        let lines = lines_of(child.stdout.take().expect("it is a pipe"));
+        let output = lines_of(child.stdout.take().expect("it is a pipe"));
         let messages = LastLines::of(child.stderr.take().expect("it is a pipe"));
-        let (mut count, all) = (0, race.results());
-        let mut noise = VecDeque::new();
+        let mut printed = Printed::default();
+        let end = self.listen(&output, patience, race, hearer, &mut printed);
+        let ends_alone = matches!(end, End::Alone { .. } | End::Hung(_));
+        let ended_alone = ends_alone.then(|| status_within(&mut child, patience)).flatten();
+        let status = ended_alone.or_else(|| stop(&mut child));
+        self.is_hopeless = matches!(end, End::OtherRanks { .. });
+        let trouble = self.trouble_of(&end, &name(command), status);
+        self.trouble = trouble.map(|trouble| trouble + &last_words(printed.noise, &messages));
+    }
+
+    /// Passes on the lines of a job as they come. Returns how it ended, or why it should.
+    fn listen(
+        &mut self,
+        output: &Receiver<String>,
+        patience: Duration,
+        race: &Race,
+        hearer: &mut impl Hearer,
+        printed: &mut Printed,
+    ) -> End {
+        let all = race.results();
         let mut heard = Instant::now();
-        let has_ended = loop {
-            match lines.recv_timeout(TICK) {
+        loop {
+            match output.recv_timeout(TICK) {
                 Ok(text) => match OutputLine::from_json(&text) {
                     Some(line) => {
                         heard = Instant::now();
-                        count +=
-                            usize::from(matches!(line, OutputLine::Measurement(_) | OutputLine::Fault(_)));
-                        self.note(&line, race);
-                        let is_enough = hearer.hear(line, count as f64 / all as f64).is_break();
-                        if is_enough || self.has_other_ranks {
-                            break false;
+                        printed.note(&line);
+                        let end = self.note(&line, race);
+                        let is_enough = hearer.hear(line, printed.results as f64 / all as f64).is_break();
+                        if let Some(end) = end.or(is_enough.then_some(End::Stopped)) {
+                            return end;
                         }
                     }
-                    None => add(&mut noise, text),
+                    None => add(&mut printed.noise, text),
                 },
-                Err(RecvTimeoutError::Disconnected) => break true,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return End::Alone { missing: all.saturating_sub(printed.results) };
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if interruption::is_here() {
-                break false;
+                return End::Stopped;
             }
             if heard.elapsed() > patience {
-                self.trouble = Some(format!("the job hung: nothing came for {} seconds", patience.as_secs()));
-                break false;
+                return End::Silent { seconds: patience.as_secs(), has_begun: printed.has_begun };
             }
-        };
-        let ended_alone = has_ended.then(|| status_within(&mut child, patience)).flatten();
-        let status = ended_alone.or_else(|| end(&mut child));
-        let is_right = status.is_some_and(|status| status.success());
-        if self.trouble.is_some() || (count >= all && !self.faults.is_empty()) {
-            return;
-        }
-        if !is_right {
-            noise.extend(messages.take());
-            self.trouble = Some(format!("{} {}{}", name(command), how(status), shown(&noise)));
-        } else if count < all {
-            let missing = counted(all - count, "result");
-            self.trouble =
-                Some(format!("{} ended well, but {missing} did not come{}", name(command), shown(&noise)));
         }
     }
 
-    fn note(&mut self, line: &OutputLine, race: &Race) {
+    /// Notes what a line says. Returns how the job ends by that, if it does.
+    fn note(&mut self, line: &OutputLine, race: &Race) -> Option<End> {
         match line {
             OutputLine::Fault(fault) => self.faults.push(fault.clone()),
             OutputLine::Job(job) if job.ranks != race.ranks => {
-                let asked = race.ranks;
-                let found = counted(job.ranks, "rank");
-                self.trouble = Some(format!("the job has {found}, not the {asked} asked for"));
-                self.has_other_ranks = true;
+                return Some(End::OtherRanks { found: job.ranks, asked: race.ranks });
             }
             OutputLine::Job(job) => self.library = Some(job.library.clone()),
-            OutputLine::Hung(trial) => {
-                self.trouble = Some(format!(
-                    "{} on {} ranks, {} bytes: {}: a call did not end in time",
-                    trial.collective, race.ranks, trial.bytes, trial.contestant
-                ))
+            OutputLine::Hung(Trial { collective, bytes, contestant }) => {
+                let ranks = race.ranks;
+                return Some(End::Hung(format!(
+                    "{collective} on {ranks} ranks, {bytes} bytes: {contestant}"
+                )));
             }
             OutputLine::Measurement(_) | OutputLine::Trying(_) | OutputLine::Reference(_) => {}
         }
+        None
+    }
+
+    /// Returns what is wrong with the end of a job.
+    fn trouble_of(&self, end: &End, name: &str, status: Option<ExitStatus>) -> Option<String> {
+        let is_right = status.is_some_and(|status| status.success());
+        match end {
+            End::Stopped => None,
+            // A job with faults ends as a failed one.
+            End::Alone { missing: 0 } if is_right || !self.faults.is_empty() => None,
+            End::Alone { missing } if is_right => {
+                Some(format!("{name} ended well, but {} did not come", counted(*missing, "result")))
+            }
+            End::Alone { .. } => Some(format!("{name} {}", how(status))),
+            End::OtherRanks { found, asked } => {
+                Some(format!("the job has {}, not the {asked} asked for", counted(*found, "rank")))
+            }
+            End::Hung(call) => Some(format!("{call}: a call did not end in time")),
+            End::Silent { seconds, has_begun } => {
+                let what = if *has_begun { "the job hung" } else { "the job has not started" };
+                Some(format!("{what}: nothing came for {seconds} seconds"))
+            }
+        }
+    }
+}
+
+impl Printed {
+    fn note(&mut self, line: &OutputLine) {
+        self.has_begun = true;
+        self.results += usize::from(matches!(line, OutputLine::Measurement(_) | OutputLine::Fault(_)));
     }
 }
 
@@ -206,7 +258,7 @@ impl LastLines {
 }
 
 /// Asks a job to end, and kills it if it does not.
-fn end(child: &mut Child) -> Option<ExitStatus> {
+fn stop(child: &mut Child) -> Option<ExitStatus> {
     // A launcher that is killed at once would leave the ranks behind.
     let _ = kill_process(Pid::from_child(child), Signal::TERM);
     status_within(child, CLEANING_UP).or_else(|| {
@@ -234,8 +286,10 @@ fn how(status: Option<ExitStatus>) -> String {
     }
 }
 
-fn shown(lines: &VecDeque<String>) -> String {
-    let lines: Vec<&String> = lines.iter().filter(|line| !line.trim().is_empty()).collect();
+/// Returns the last lines that a job printed, on new lines.
+fn last_words(mut noise: VecDeque<String>, messages: &LastLines) -> String {
+    noise.extend(messages.take());
+    let lines: Vec<&String> = noise.iter().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(MOST_SHOWN)..];
     last.iter().map(|line| format!("\n  {line}")).collect()
 }

@@ -273,7 +273,7 @@ impl Campaign<'_> {
         troubles: &mut Troubles,
     ) -> Result<(), Failure> {
         let complaint = ended.complaints(step.ranks).join("\n");
-        if ended.not_started.is_some() || ended.has_other_ranks {
+        if ended.is_hopeless {
             return Err(Failure::Input(complaint));
         }
         for fault in ended.faults.iter().filter(|fault| fault.cause == Cause::Failed) {
