@@ -363,8 +363,8 @@ fn measurements_from_elsewhere_are_not_mixed_in() {
     refused(bench.tune("--gain 20%"), "--gain was `10%`, and now it is `20%`");
     let path = bench.folder.join("out/measured.json");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen("\"machine\":\"", "\"machine\":\"not ", 1)).unwrap();
-    refused(bench.tune(""), "the machine was not ");
+    fs::write(&path, text.replacen(" processors", " other processors", 1)).unwrap();
+    refused(bench.tune(""), " other processors");
     for foreign in ["something else\n", "something else", "one\ntwo"] {
         fs::write(&path, foreign).unwrap();
         refused(bench.tune(""), "measured.json: this is not what a tuning measured");
@@ -385,6 +385,20 @@ fn measurements_from_elsewhere_are_not_mixed_in() {
     assert_eq!(fs::read_to_string(&path).unwrap(), half);
     assert_eq!(bench.tune("--from-scratch").code, Some(0));
     assert_eq!(bench.read("measured-1.json"), half);
+}
+
+#[test]
+fn a_tuning_goes_on_at_another_host_with_the_same_processors() {
+    let bench = Bench::new("host");
+    assert_eq!(bench.tune("").code, Some(0));
+    let (jobs, text) = (bench.jobs(), bench.read("measured.json"));
+    let elsewhere = text.replacen("\"machine\":\"", "\"machine\":\"other-", 1);
+    fs::write(bench.folder.join("out/measured.json"), &elsewhere).unwrap();
+    let run = bench.tune("");
+    assert_eq!((run.code, bench.jobs()), (Some(0), jobs), "{}", run.errors);
+    // The host on which the tuning began is noted.
+    assert_eq!(bench.read("measured.json"), elsewhere);
+    assert!(bench.rules().contains("other-"), "{}", bench.rules());
 }
 
 #[test]

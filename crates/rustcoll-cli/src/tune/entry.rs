@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Header {
     /// The format's name and version.
     pub format: String,
-    /// The host's name, the processors, the kernel.
+    /// The host's name, `: `, the processors, the kernel.
     pub machine: String,
     /// The MPI library's own description of itself; empty before the first job.
     pub library: String,
@@ -20,6 +20,13 @@ pub struct Header {
     pub options: BTreeMap<String, String>,
     /// Texts of the files that options name, by path.
     pub files: BTreeMap<String, String>,
+}
+
+impl Header {
+    /// Returns the processors and the kernel. The host does not count: batch jobs of a cluster begin on different ones.
+    pub fn kind_of_machine(&self) -> &str {
+        self.machine.split_once(": ").map_or(&self.machine, |(_, kind)| kind)
+    }
 }
 
 /// Every other line: an event of a job.

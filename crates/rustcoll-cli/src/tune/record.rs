@@ -284,9 +284,9 @@ fn as_json(value: &impl serde::Serialize) -> String {
 fn differences(found: &Header, wanted: &Header) -> Vec<String> {
     let mut all = Vec::new();
     for (thing, there, here) in [
-        ("the format", &found.format, &wanted.format),
-        ("the machine", &found.machine, &wanted.machine),
-        ("rustcoll", &found.version, &wanted.version),
+        ("the format", &found.format[..], &wanted.format[..]),
+        ("the machine", found.kind_of_machine(), wanted.kind_of_machine()),
+        ("rustcoll", &found.version[..], &wanted.version[..]),
     ] {
         all.extend((there != here).then(|| format!("{thing} was {there}, and now it is {here}")));
     }
