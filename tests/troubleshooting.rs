@@ -52,7 +52,7 @@ const NO_MESSAGES: &[&str] = &[
 ];
 
 /// Code before texts that users do not see, or only users who look for faults of rustcoll.
-const PRIVATE: &[&str] = &[".expect(", "panic!(", "unreachable!(", "log::debug!(", "log::trace!("];
+const PRIVATE: &[&str] = &[".expect(", "panic!(", "unreachable!(", "log::debug!("];
 
 #[test]
 fn every_message_is_explained() {

@@ -508,6 +508,16 @@ static void test_switch(void)
     MPI_T_finalize();
 }
 
+/* Rank 1 comes late to a collective. */
+static void test_late(void)
+{
+    expect(collectives(MPI_COMM_WORLD, 10), 0);
+    if (1 == rank_in(MPI_COMM_WORLD)) {
+        sleep(2);
+    }
+    expect(collectives(MPI_COMM_WORLD, 10), 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *test = argc > 1 ? argv[1] : "";
@@ -540,6 +550,8 @@ int main(int argc, char **argv)
         test_switch();
     } else if (0 == strcmp(test, "threads")) {
         test_threads();
+    } else if (0 == strcmp(test, "late")) {
+        test_late();
     } else {
         expect(collectives(MPI_COMM_WORLD, LONG), 0);
     }

@@ -223,6 +223,17 @@ fn memory_that_is_shared_already_stays_as_it_is_when_the_parameter_changes() {
 }
 
 #[test]
+fn the_log_names_the_rank_that_another_one_waits_for() {
+    let job = run_forced(2, &[("verbose", "80")], &["late"]);
+    assert_right(&job);
+    let waits =
+        |line: &str| line.contains("rustcoll: rank 0 waits for slot ") && line.ends_with(" of rank 1");
+    job.assert(job.text.lines().any(waits), "no line says that rank 0 waits for rank 1");
+    job.assert_contains("rustcoll: rank 0 sends to rank 1: ");
+    job.assert_contains("rustcoll: rank 1 receives from rank 0: ");
+}
+
+#[test]
 fn threads_share_memory_on_two_communicators_at_once() {
     for limit in ["1", "65536"] {
         assert_right(&run_forced(3, &[("shared_memory_limit", limit)], &["threads"]));

@@ -84,7 +84,8 @@ impl Communicator {
         Channel {
             own: Route { communicator: self.own_group, tag: own_group_tag },
             other: Route { communicator: self.handle, tag },
-            own_size: self.group.size,
+            own_size: self.group.size as u32,
+            rank: self.group.rank as u32,
         }
     }
 

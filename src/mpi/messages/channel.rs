@@ -21,7 +21,9 @@ pub struct Channel {
     /// Reaches the ranks of the other group. They are numbered after those of the own group.
     pub other: Route,
     /// Number of ranks in the own group.
-    pub own_size: usize,
+    pub own_size: u32,
+    /// This rank, in its own group.
+    pub rank: u32,
 }
 
 impl Channel {
@@ -34,7 +36,7 @@ impl Channel {
     /// Returns the route to a peer, and the peer's rank there.
     #[inline]
     pub fn to(&self, peer: u32) -> (Route, c_int) {
-        match (peer as usize).checked_sub(self.own_size) {
+        match peer.checked_sub(self.own_size) {
             None => (self.own, peer as c_int),
             Some(rank) => (self.other, rank as c_int),
         }
@@ -48,7 +50,7 @@ mod tests {
     #[test]
     fn peers_are_counted_anew_in_the_other_group() {
         let route = |tag| Route { communicator: std::ptr::null(), tag };
-        let channel = Channel { own: route(1), other: route(2), own_size: 3 };
+        let channel = Channel { own: route(1), other: route(2), own_size: 3, rank: 0 };
         let reached = [0, 2, 3, 7].map(|peer| channel.to(peer)).map(|(route, rank)| (route.tag, rank));
         assert_eq!(reached, [(1, 0), (1, 2), (2, 0), (2, 4)]);
     }

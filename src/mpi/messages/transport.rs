@@ -483,6 +483,13 @@ impl Messages<'_> {
         check(status)
     }
 
+    /// Logs a post.
+    #[inline]
+    fn trace(&self, what: &str, peer: u32, Region { memory, offset, elements }: Region) {
+        let rank = self.channel.rank;
+        log::trace!("rank {rank} {what} rank {peer}: {elements} elements at {offset} of {memory:?}");
+    }
+
     /// Stops using the slots, after a call without an error.
     #[inline]
     pub fn leave(&mut self) {
@@ -497,17 +504,11 @@ fn is_slot(region: Region) -> bool {
     matches!(region.memory, Memory::Buffer(Buffer::Shared(_)))
 }
 
-/// Logs a post.
-#[inline]
-fn trace(what: &str, Region { memory, offset, elements }: Region, peer: u32) {
-    log::trace!("{what} {elements} elements at {offset} of {memory:?}, rank {peer}");
-}
-
 impl Transport for Messages<'_> {
     type Error = Error;
 
     fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
-        trace("send", region, peer);
+        self.trace("sends to", peer, region);
         let (address, elements, datatype) = self.handles(region);
         let (route, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
@@ -519,7 +520,7 @@ impl Transport for Messages<'_> {
     }
 
     fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
-        trace("receive", region, peer);
+        self.trace("receives from", peer, region);
         let (address, elements, datatype) = self.handles(region);
         let (route, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
@@ -532,7 +533,7 @@ impl Transport for Messages<'_> {
     // A post that blocks at once needs no request.
 
     fn send_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
-        trace("send", region, peer);
+        self.trace("sends to", peer, region);
         let (address, elements, datatype) = self.handles(region);
         let (route, rank) = self.channel.to(peer);
         // SAFETY: the region lies in memory that is valid for reading.
@@ -543,7 +544,7 @@ impl Transport for Messages<'_> {
     }
 
     fn receive_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
-        trace("receive", region, peer);
+        self.trace("receives from", peer, region);
         let (address, elements, datatype) = self.handles(region);
         let (route, rank) = self.channel.to(peer);
         // SAFETY: the region lies in memory that is valid for writing.

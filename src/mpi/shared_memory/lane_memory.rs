@@ -220,7 +220,12 @@ impl LaneMemory {
     pub fn await_notification(&self, rank: u32, slot: u32, times: u32) -> Result<(), Error> {
         let value = self.turns[self.offsets.kind].flag_value(times);
         let flag = self.flag(rank as usize, slot);
-        self.patience.wait_until(|| flag.load(Acquire) >= value)
+        let is_raised = || flag.load(Acquire) >= value;
+        if Patience::is_over_at_once(is_raised) {
+            return Ok(());
+        }
+        log::trace!("rank {} waits for slot {slot} of rank {rank}", self.rank);
+        self.patience.wait_until(is_raised)
     }
 
     /// Whether this rank may write its slots in this stripe. Acquire: the peers' reads in stripes that they
@@ -235,8 +240,20 @@ impl LaneMemory {
     /// Waits until [`LaneMemory::are_slots_free`] holds.
     #[inline]
     pub fn await_free_slots(&mut self) -> Result<(), Error> {
+        if Patience::is_over_at_once(|| self.are_slots_free()) {
+            return Ok(());
+        }
+        log::trace!("rank {} waits until rank {} has read its slots", self.rank, self.last_reader());
         let patience = self.patience;
-        if self.are_slots_free() { Ok(()) } else { patience.wait_until(|| self.are_slots_free()) }
+        patience.wait_until(|| self.are_slots_free())
+    }
+
+    /// Returns the other rank of this node that has ended the fewest stripes.
+    fn last_reader(&self) -> usize {
+        let LaneMemory { tenant, offsets, rank, .. } = self;
+        let last =
+            tenant.peers.iter().copied().min_by_key(|&peer| tenant.ended_by(peer, ended(offsets.kind)));
+        last.unwrap_or(*rank)
     }
 
     /// Ends a stripe. Release: this rank's reads in the stripe are done.

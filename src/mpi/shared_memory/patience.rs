@@ -38,16 +38,15 @@ impl Patience {
         Patience { is_crowded: unsafe { rustcoll_shim_is_crowded() } != 0, communicator }
     }
 
+    /// Looks some times without a pause, because waits are often shorter than one. Returns whether the wait is over.
+    #[inline]
+    pub fn is_over_at_once(mut is_over: impl FnMut() -> bool) -> bool {
+        (0..LOOKS_WITHOUT_PAUSE).any(|_| is_over())
+    }
+
     /// Waits until `is_over` says so. Fails if any rank of the communicator fails meanwhile, or the
     /// communicator is revoked: the awaited rank may have given up because of that.
-    #[inline]
-    pub fn wait_until(self, mut is_over: impl FnMut() -> bool) -> Result<(), Error> {
-        // Often the wait is shorter than a pause.
-        for _ in 0..LOOKS_WITHOUT_PAUSE {
-            if is_over() {
-                return Ok(());
-            }
-        }
+    pub fn wait_until(self, is_over: impl FnMut() -> bool) -> Result<(), Error> {
         self.wait_long(is_over, if self.is_crowded { YIELDS } else { LOOKS })
     }
 
