@@ -98,8 +98,12 @@ const SINGLE_COPIES: [(&str, &str); 4] = [
 ];
 
 fn run_single_copies(ranks: usize, arguments: &[&str]) -> Job {
+    run_single_copies_with(ranks, &[], arguments)
+}
+
+fn run_single_copies_with(ranks: usize, options: &[&str], arguments: &[&str]) -> Job {
     let mut command = mpirun(ranks);
-    command.args(["--mca", "btl_vader_single_copy_mechanism", "none"]);
+    command.args(options).args(["--mca", "btl_vader_single_copy_mechanism", "none"]);
     for (name, value) in SINGLE_COPIES {
         command.args(["--mca", &format!("coll_rustcoll_{name}"), value]);
     }
@@ -130,10 +134,22 @@ fn where_one_rank_may_not_copy_from_others_no_rank_does() {
         let job = run_single_copies(3, &["withhold", "early", rank]);
         assert_right(&job);
         job.assert_contains("no copies from the memory of other ranks: Operation not permitted");
-        let refused = "single_copy is forced for bcast, but cannot serve this call: the ranks of a node cannot \
-                       copy from each other's own memory";
-        job.assert(job.count(refused) > 0, "the log says that single copies are refused");
+        job.assert_contains(REFUSED);
     }
+}
+
+/// The log says this where single copies are forced but refused.
+const REFUSED: &str = "single_copy is forced for bcast, but cannot serve this call: the ranks of a node cannot copy from \
+                       each other's own memory";
+
+#[test]
+fn single_copies_can_be_switched_off_alone() {
+    let job = run_single_copies_with(3, &["--mca", "coll_rustcoll_single_copy", "off"], &[""]);
+    assert_right(&job);
+    job.assert_contains("no copies from the memory of other ranks: coll_rustcoll_single_copy is off");
+    job.assert_contains(REFUSED);
+    job.assert(job.count("by single_copy") == 0, "a rank copies from the memory of another one");
+    job.assert(job.count("no memory to share") == 0, "the ranks still share memory");
 }
 
 #[test]

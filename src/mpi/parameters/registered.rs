@@ -130,7 +130,7 @@ fn all() -> impl Iterator<Item = &'static Registered> {
 }
 
 /// The parameters of the memory that ranks share.
-fn shared_memory_parameters() -> [Registered; 4] {
+fn shared_memory_parameters() -> [Registered; 5] {
     [
         general_parameter(
             "shared_memory_limit",
@@ -146,6 +146,14 @@ fn shared_memory_parameters() -> [Registered; 4] {
             &SHARE_WORDS,
             0,
             &MAY_SHARE_MEMORY,
+        )),
+        fixed(general_parameter(
+            SINGLE_COPY,
+            "Whether ranks of a node may copy long blocks from each other's own memory; if it is off at some rank of a \
+             communicator, no rank of it does",
+            &SHARE_WORDS,
+            0,
+            &MAY_COPY_SINGLY,
         )),
         shared(general_parameter(
             "shared_memory_size",
@@ -519,7 +527,7 @@ mod tests {
         ] {
             assert!(shared(name), "{name}");
         }
-        for name in ["scratch_kept", "shared_memory_limit", "report", "rules_strict"] {
+        for name in ["scratch_kept", "shared_memory_limit", "single_copy", "report", "rules_strict"] {
             assert!(!shared(name), "{name}");
         }
     }

@@ -162,6 +162,17 @@ pub static MAY_SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
 /// The words of [`MAY_SHARE_MEMORY`], the default first.
 pub const SHARE_WORDS: [&str; 2] = ["on", "off"];
 
+/// Whether ranks may copy from each other's own memory: an index of [`SHARE_WORDS`].
+pub static MAY_COPY_SINGLY: AtomicI32 = AtomicI32::new(0);
+
+/// The name of the parameter that sets [`MAY_COPY_SINGLY`].
+pub const SINGLE_COPY: &str = "single_copy";
+
+/// Whether ranks may copy from each other's own memory.
+pub fn may_copy_singly() -> bool {
+    MAY_COPY_SINGLY.load(Relaxed) == 0
+}
+
 /// Bytes of a bank of long slots, rounded up to pages.
 pub fn shared_bank() -> usize {
     let memory = kibibytes_or(&SHARED_MEMORY_SIZE, DEFAULT_SHARED_MEMORY_SIZE);

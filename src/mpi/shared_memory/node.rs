@@ -6,6 +6,7 @@ use super::lane_memory::LaneMemory;
 use super::mapping::Mapping;
 use super::patience::Patience;
 use super::single_copy;
+use crate::mpi::parameters::settings::{self, SINGLE_COPY, full_name};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -167,8 +168,11 @@ impl NodeMemory {
         self.node.geometry
     }
 
-    /// Fails if this rank cannot copy from the memory of some other rank of its node, or finds a wrong token there.
+    /// Fails if this rank must not or cannot copy from the memory of some other rank of its node, or finds a wrong token there.
     pub fn check_single_copies(&self, offers: &[[u64; OFFER]]) -> io::Result<()> {
+        if !settings::may_copy_singly() {
+            return Err(io::Error::other(format!("{} is off", full_name(SINGLE_COPY))));
+        }
         let OwnNode { ranks, rank: own, .. } = &self.node;
         ranks.iter().filter(|rank| *rank != own).try_for_each(|&rank| {
             let [_, token, address] = offers[rank];
