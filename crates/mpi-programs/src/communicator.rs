@@ -137,6 +137,14 @@ impl Communicator {
         }
     }
 
+    /// Returns how many ranks both groups of an inter-communicator have, and how many the second one has; or the number of ranks
+    /// in the only group, and 0.
+    pub fn sizes(&self) -> (usize, usize) {
+        let Membership { size, first, others, .. } = &self.membership;
+        let others = others.as_ref().map_or(0, Range::len);
+        (size + others, if *first == 0 { others } else { *size })
+    }
+
     /// Returns the number of a rank of this group. Numbers count through both groups of an inter-communicator.
     pub fn number(&self, rank: usize) -> usize {
         self.membership.first + rank

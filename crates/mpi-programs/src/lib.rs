@@ -4,6 +4,7 @@
 //! All `unsafe` code is in thin wrappers here; the programs themselves are safe.
 
 pub mod call;
+pub mod clock;
 pub mod command_line;
 pub mod communicator;
 pub mod component;

@@ -203,9 +203,7 @@ impl Session<'_> {
                 self.test(subject, &mut progress, &mut report)?;
             }
             between::all(self, &mut progress, &mut report)?;
-            if !self.subjects.is_empty() {
-                scenarios::all(self, &mut progress, &mut report)?;
-            }
+            scenarios::all(self, &mut progress, &mut report)?;
         }
         Ok(report.finish())
     }

@@ -3,11 +3,12 @@
 use std::error::Error;
 use std::rc::Rc;
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use expected_results::random::combine;
 use mpi_programs::call::Elements;
 use mpi_programs::call::{Arguments, Call};
+use mpi_programs::clock;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, AUTO, Component, number};
 use mpi_programs::datatype::Datatype;
@@ -34,11 +35,65 @@ const GENERATIONS: usize = 200;
 const STARTS: usize = 10;
 /// How much later than the others a rank enters a barrier.
 const LATENESS: Duration = Duration::from_millis(1);
-/// In seconds.
-const DAY: u64 = 86_400;
+
+type Scenario = fn(&Stage, &mut Progress) -> Outcome;
+
+/// Scenarios on one group of ranks and between two.
+const ON_EITHER: [(&str, Scenario); 7] = [
+    ("interleaved communicators", interleaved),
+    ("all collectives outstanding", outstanding),
+    ("restarted persistent operations", restarted),
+    ("handles freed before completion", freed_early),
+    ("outstanding on communicators", scattered),
+    ("barriers separate", barrier),
+    ("switched between two calls", switched),
+];
+
+/// Where scenarios run.
+struct Stage<'a> {
+    session: &'a Session<'a>,
+    subjects: &'a [Subject],
+    /// Ranks of the first group, if there are two.
+    split: Option<usize>,
+}
+
+impl Stage<'_> {
+    /// Returns a new communicator of all ranks for the tested component.
+    fn communicator(&self) -> Result<Communicator, environment::Error> {
+        match self.split {
+            Some(at) => self.session.world.parted(at)?.dup_for(component::NAME),
+            None => tested(self.session),
+        }
+    }
+
+    fn run(&self, progress: &mut Progress, report: &mut Report) -> Outcome {
+        let all = self.session.world.size();
+        let sizes = self.split.map_or(all.to_string(), |at| format!("{at}+{}", all - at));
+        let what = if self.split.is_some() { "between groups" } else { "scenario" };
+        for (name, scenario) in ON_EITHER {
+            scenario(self, progress)?;
+            progress.rest();
+            report.line(what, name, &sizes, progress)?;
+        }
+        Ok(())
+    }
+}
 
 /// Runs all scenarios on all ranks.
 pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
+    if !session.subjects.is_empty() {
+        Stage { session, subjects: &session.subjects, split: None }.run(progress, report)?;
+        on_one_group(session, progress, report)?;
+    }
+    let ranks = session.world.size();
+    if ranks > 1 && !session.between.is_empty() {
+        Stage { session, subjects: &session.between, split: Some(ranks.div_ceil(2)) }
+            .run(progress, report)?;
+    }
+    Ok(())
+}
+
+fn on_one_group(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
     let sizes = session.world.size().to_string();
     let mut line = |name: &str, progress: &mut Progress| {
         progress.rest();
@@ -48,18 +103,6 @@ pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> O
     line("MPI_COMM_SELF", progress)?;
     come_and_go(session, progress)?;
     line("communicators come and go", progress)?;
-    interleaved(session, progress)?;
-    line("interleaved communicators", progress)?;
-    outstanding(session, progress)?;
-    line("all collectives outstanding", progress)?;
-    restarted(session, progress)?;
-    line("restarted persistent operations", progress)?;
-    freed_early(session, progress)?;
-    line("handles freed before completion", progress)?;
-    scattered(session, progress)?;
-    line("outstanding on communicators", progress)?;
-    barrier(session, progress)?;
-    line("barriers separate", progress)?;
     let Some(component) = &session.component else { return Ok(()) };
     // The preloaded library's variables have plain numbers, without names or checks.
     if !preloaded::is_loaded() {
@@ -68,8 +111,6 @@ pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> O
         refused_values(component, progress)?;
         line("refused values", progress)?;
     }
-    switched(session, progress)?;
-    line("switched between two calls", progress)?;
     if !session.options.without_errors {
         too_long(session, component, progress)?;
         line("blocks that do not fit", progress)?;
@@ -92,8 +133,9 @@ fn tested_on(session: &Session, topology: &Topology) -> Result<Communicator, env
 }
 
 fn simple(subject: Subject, communicator: &Communicator) -> Case {
+    let (size, remote) = communicator.sizes();
     let topology = communicator.topology().clone();
-    Case { topology, ..Case::simple(subject.0, subject.1, communicator.size()) }
+    Case { topology, remote, ..Case::simple(subject.0, subject.1, size) }
 }
 
 /// Runs a simple call on one communicator.
@@ -133,9 +175,9 @@ fn come_and_go(session: &Session, progress: &mut Progress) -> Outcome {
 }
 
 /// Alternates calls on two communicators, each with its own algorithm.
-fn interleaved(session: &Session, progress: &mut Progress) -> Outcome {
-    let (left, right) = (tested(session)?, tested(session)?);
-    let subjects = &session.subjects;
+fn interleaved(stage: &Stage, progress: &mut Progress) -> Outcome {
+    let Stage { session, subjects, .. } = *stage;
+    let (left, right) = (stage.communicator()?, stage.communicator()?);
     for (index, &subject) in subjects.iter().enumerate() {
         let other = subjects[(index + 1) % subjects.len()];
         let cases = [simple(subject, &left), simple(other, &right)];
@@ -156,8 +198,8 @@ fn interleaved(session: &Session, progress: &mut Progress) -> Outcome {
 }
 
 /// Returns rounds with one algorithm of each collective. Together they contain every subject.
-fn rounds(session: &Session) -> Vec<Vec<Subject>> {
-    let of = |collective| session.subjects.iter().copied().filter(move |subject| subject.0 == collective);
+fn rounds(stage: &Stage) -> Vec<Vec<Subject>> {
+    let of = |collective| stage.subjects.iter().copied().filter(move |subject| subject.0 == collective);
     let longest = Collective::ALL.into_iter().map(|collective| of(collective).count()).max().unwrap_or(0);
     let round = |round| {
         let subject = |collective| {
@@ -194,24 +236,24 @@ fn begin<'a>(
 }
 
 /// Begins a call of each collective on one communicator, and completes them in reverse order.
-fn outstanding(session: &Session, progress: &mut Progress) -> Outcome {
-    let communicators = [tested(session)?];
-    for subjects in rounds(session) {
+fn outstanding(stage: &Stage, progress: &mut Progress) -> Outcome {
+    let communicators = [stage.communicator()?];
+    for subjects in rounds(stage) {
         let cases = cases(&subjects, Form::Nonblocking, &communicators[0]);
-        run::finish(&mut begin(session, &cases, &communicators, progress)?, progress);
+        run::finish(&mut begin(stage.session, &cases, &communicators, progress)?, progress);
     }
     Ok(())
 }
 
 /// Restarts a persistent operation of each collective together, many times with changing data.
-fn restarted(session: &Session, progress: &mut Progress) -> Outcome {
-    let communicators = [tested(session)?];
-    for subjects in rounds(session) {
+fn restarted(stage: &Stage, progress: &mut Progress) -> Outcome {
+    let communicators = [stage.communicator()?];
+    for subjects in rounds(stage) {
         let cases = cases(&subjects, Form::Persistent, &communicators[0]);
-        let mut trials = begin(session, &cases, &communicators, progress)?;
+        let mut trials = begin(stage.session, &cases, &communicators, progress)?;
         for start in 0..STARTS {
             run::finish(&mut trials, progress);
-            trials.iter_mut().for_each(|trial| trial.restart(seed(session, start)));
+            trials.iter_mut().for_each(|trial| trial.restart(seed(stage.session, start)));
         }
         run::finish(&mut trials, progress);
     }
@@ -219,14 +261,14 @@ fn restarted(session: &Session, progress: &mut Progress) -> Outcome {
 }
 
 /// Frees the operator and the datatype while the operation is in flight. Others then take their place in memory.
-fn freed_early(session: &Session, progress: &mut Progress) -> Outcome {
-    let communicators = [tested(session)?];
-    for &subject in &session.subjects {
+fn freed_early(stage: &Stage, progress: &mut Progress) -> Outcome {
+    let communicators = [stage.communicator()?];
+    for &subject in stage.subjects {
         for arithmetic in [Arithmetic::Product, Arithmetic::Affine] {
             let sides = Sides(Shape::Vector, Shape::Vector);
             let simple = simple(subject, &communicators[0]);
             let cases = [Case { form: Form::Nonblocking, sides, arithmetic, ..simple }];
-            let mut trials = begin(session, &cases, &communicators, progress)?;
+            let mut trials = begin(stage.session, &cases, &communicators, progress)?;
             trials[0].free_handles();
             let _others = (Shape::Interleaved.datatype(0)?, Operator::new(Arithmetic::Product)?);
             run::finish(&mut trials, progress);
@@ -236,46 +278,55 @@ fn freed_early(session: &Session, progress: &mut Progress) -> Outcome {
 }
 
 /// Begins calls on several communicators in turn, all in flight together.
-fn scattered(session: &Session, progress: &mut Progress) -> Outcome {
-    let communicators = [tested(session)?, tested(session)?, tested(session)?];
-    for subjects in rounds(session) {
+fn scattered(stage: &Stage, progress: &mut Progress) -> Outcome {
+    let communicators = [stage.communicator()?, stage.communicator()?, stage.communicator()?];
+    for subjects in rounds(stage) {
         let cases = cases(&[&subjects[..], &subjects[..]].concat(), Form::Nonblocking, &communicators[0]);
-        run::finish(&mut begin(session, &cases, &communicators, progress)?, progress);
+        run::finish(&mut begin(stage.session, &cases, &communicators, progress)?, progress);
     }
     Ok(())
 }
 
-/// No rank may leave a barrier before all have entered it, whichever rank is late.
-fn barrier(session: &Session, progress: &mut Progress) -> Outcome {
-    let (communicator, control) = (tested(session)?, session.world.dup_for("tuned")?);
-    let subjects = session.subjects.iter().filter(|subject| subject.0 == Collective::Barrier);
-    for &subject in subjects {
+/// No rank may leave a barrier before all have entered it, whichever rank is late. Between two groups, a rank waits for the
+/// ranks of the other one.
+fn barrier(stage: &Stage, progress: &mut Progress) -> Outcome {
+    let Stage { session, subjects, .. } = *stage;
+    let (communicator, control) = (stage.communicator()?, session.world.dup_for("tuned")?);
+    let shares_clock = clock::is_shared(&control)?;
+    for &subject in subjects.iter().filter(|subject| subject.0 == Collective::Barrier) {
         for form in Form::ALL {
-            for late in 0..communicator.size() {
+            for late in 0..control.size() {
                 let case = Case { form, ..simple(subject, &communicator) };
                 progress.begin(format!("{case}, rank {late} is late"));
                 let mut trial = Trial::new(&case, &communicator, 0)?;
                 control.barrier()?;
-                if communicator.rank() == late {
+                if control.rank() == late {
                     thread::sleep(LATENESS);
                 }
-                let entered = now();
+                let entered = clock::now();
                 trial.begin(&communicator, session.variables(subject.0))?;
                 trial.finish();
-                let left = now();
+                let left = clock::now();
                 trial.judge(progress);
-                let early = control.maxima(&[entered])?[0] - left;
-                progress.check((early > 0.0).then(|| format!("left {early} seconds too early")));
+                let early = last_of_partners(&communicator, &control, entered)? - left;
+                progress
+                    .check((shares_clock && early > 0.0).then(|| format!("left {early} seconds too early")));
             }
         }
     }
     Ok(())
 }
 
-/// Returns the seconds since midnight (UTC), a number small enough for an exact double.
-fn now() -> f64 {
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (time.as_secs() % DAY) as f64 + f64::from(time.subsec_nanos()) * 1e-9
+/// Returns the latest time of the ranks with which this one exchanges data.
+fn last_of_partners(
+    communicator: &Communicator,
+    control: &Communicator,
+    time: f64,
+) -> Result<f64, environment::Error> {
+    let group = |first: usize| usize::from(first > 0);
+    let mut times = [0.0; 2];
+    times[group(communicator.number(0))] = time;
+    Ok(control.maxima(&times)?[group(communicator.partners().start)])
 }
 
 /// The component must offer the algorithms that this program knows, with the same numbers.
@@ -339,10 +390,11 @@ fn accepted(
 }
 
 /// A write must take effect at the next call. Tests every pair of algorithms with one call each.
-fn switched(session: &Session, progress: &mut Progress) -> Outcome {
-    let communicator = tested(session)?;
-    for &first in &session.subjects {
-        for &second in session.subjects.iter().filter(|second| second.0 == first.0) {
+fn switched(stage: &Stage, progress: &mut Progress) -> Outcome {
+    let Stage { session, subjects, .. } = *stage;
+    let communicator = stage.communicator()?;
+    for &first in subjects {
+        for &second in subjects.iter().filter(|second| second.0 == first.0) {
             let variables = session.variables(first.0);
             for subject in [first, second] {
                 let case = simple(subject, &communicator);

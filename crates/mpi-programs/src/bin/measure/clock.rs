@@ -3,21 +3,15 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use mpi_programs::clock::now as own_time;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
-use rustix::time::{ClockId, clock_gettime};
 
 /// Seconds before an instant at which a rank stops sleeping, because it may wake late.
 pub const AWAKE: f64 = 60e-6;
 
 /// How often one rank asks another for the time.
 const EXCHANGES: usize = 30;
-
-/// Returns seconds since an instant that is the same for all processes of a machine.
-fn own_time() -> f64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
 
 /// The monotonic clock, and its offset from the clock of rank 0.
 #[derive(Debug)]
