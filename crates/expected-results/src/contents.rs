@@ -132,9 +132,10 @@ impl Contents {
 fn write_operands(values: &mut impl Values, arithmetic: Arithmetic, seed: u64, rank: usize) {
     let random = stream(seed, rank, 0);
     let width = values.image().width();
+    let prime = values.image().layout().prime();
     for element in (0..values.image().values()).step_by(width.max(1)) {
         for value in 0..width {
-            values.take(element + value, arithmetic.operand(random(element + value), value));
+            values.take(element + value, arithmetic.operand(prime, random(element + value), value));
         }
     }
 }
@@ -150,16 +151,17 @@ fn write_reduction(
 ) {
     let streams: Vec<_> = ranks.map(|rank| stream(seed, rank, 0)).collect();
     let width = values.image().width();
+    let prime = values.image().layout().prime();
     let mut operand = vec![0; width];
     let mut total = operand.clone();
     for element in part.clone().step_by(width.max(1)) {
         for (rank, random) in streams.iter().enumerate() {
             for (value, operand) in operand.iter_mut().enumerate() {
-                *operand = arithmetic.operand(random(element + value), value);
+                *operand = arithmetic.operand(prime, random(element + value), value);
             }
             match rank {
                 0 => total.copy_from_slice(&operand),
-                _ => arithmetic.fold(&mut total, &operand),
+                _ => arithmetic.fold(prime, &mut total, &operand),
             }
         }
         for (value, &total) in total.iter().enumerate() {

@@ -168,7 +168,7 @@ impl<D: Datatype + Clone> Values for Comparison<'_, D> {
     }
 
     fn take(&mut self, position: usize, value: i64) {
-        if self.other.is_none() && self.image.get(position) != value as f64 {
+        if self.other.is_none() && !self.image.holds(position, value) {
             self.other = Some((position, value));
         }
     }
@@ -300,6 +300,11 @@ impl<D: Datatype + Clone> Image<D> {
         &self.blocks
     }
 
+    /// Returns the layout of the first block's elements.
+    pub fn layout(&self) -> &Layout {
+        self.blocks[0].datatype.layout()
+    }
+
     /// Returns the number of values in an element of the first block.
     pub fn width(&self) -> usize {
         self.blocks[0].width()
@@ -339,6 +344,12 @@ impl<D: Datatype + Clone> Image<D> {
     pub fn get(&self, position: usize) -> f64 {
         let (range, scalar) = self.place(position);
         scalar.decode(&self.storage[range])
+    }
+
+    /// Whether [`Image::set`] would change nothing.
+    fn holds(&self, position: usize, value: i64) -> bool {
+        let (range, scalar) = self.place(position);
+        self.storage[range.clone()] == scalar.encode(value)[..range.len()]
     }
 
     fn value_bytes(&self, position: usize) -> &[u8] {

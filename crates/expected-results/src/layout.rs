@@ -5,6 +5,8 @@ use std::ops::Range;
 /// A basic type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalar {
+    /// `MPI_BYTE`
+    Byte,
     /// `MPI_INT`
     Int,
     /// `MPI_DOUBLE`
@@ -15,15 +17,26 @@ impl Scalar {
     /// Returns the length in bytes.
     pub fn bytes(self) -> usize {
         match self {
+            Scalar::Byte => 1,
             Scalar::Int => 4,
             Scalar::Double => 8,
         }
     }
 
-    /// Encodes a number at the start of 8 bytes. The type must be able to hold the number exactly.
+    /// Returns the prime modulo which operators of users compute: the type can hold two numbers below it.
+    pub fn prime(self) -> i64 {
+        match self {
+            Scalar::Byte => 13,
+            Scalar::Int | Scalar::Double => 46_337,
+        }
+    }
+
+    /// Encodes a number at the start of 8 bytes. A byte holds the lowest 8 bits of the number; other types must be able to hold
+    /// the number exactly.
     pub fn encode(self, value: i64) -> [u8; 8] {
         let mut bytes = [0; 8];
         match self {
+            Scalar::Byte => bytes[0] = value as u8,
             Scalar::Int => bytes[..4].copy_from_slice(&(value as i32).to_ne_bytes()),
             Scalar::Double => bytes.copy_from_slice(&(value as f64).to_ne_bytes()),
         }
@@ -33,6 +46,7 @@ impl Scalar {
     /// Decodes a number from exactly as many bytes as the type has.
     pub fn decode(self, bytes: &[u8]) -> f64 {
         match self {
+            Scalar::Byte => bytes[0].into(),
             Scalar::Int => i32::from_ne_bytes(bytes.try_into().expect("4 bytes")).into(),
             Scalar::Double => f64::from_ne_bytes(bytes.try_into().expect("8 bytes")),
         }
@@ -59,6 +73,12 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Returns the prime modulo which operators of users compute with such elements.
+    pub fn prime(&self) -> i64 {
+        let primes = self.slots.iter().map(|slot| slot.scalar.prime());
+        primes.min().unwrap_or(Scalar::Int.prime())
+    }
+
     /// Returns the layout of one element that consists of copies of this one at several displacements in bytes.
     pub fn at(&self, displacements: &[isize]) -> Self {
         let slots = displacements
@@ -107,10 +127,12 @@ mod tests {
 
     #[test]
     fn numbers_survive_their_encoding() {
+        let through = |scalar: Scalar, value| scalar.decode(&scalar.encode(value)[..scalar.bytes()]);
         for value in [0, -1, i32::MAX as i64, i32::MIN as i64] {
             for scalar in [Scalar::Int, Scalar::Double] {
-                assert_eq!(scalar.decode(&scalar.encode(value)[..scalar.bytes()]), value as f64);
+                assert_eq!(through(scalar, value), value as f64);
             }
         }
+        assert_eq!([0, 255, 256, -1].map(|value| through(Scalar::Byte, value)), [0.0, 255.0, 0.0, 255.0]);
     }
 }

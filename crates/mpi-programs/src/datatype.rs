@@ -31,6 +31,11 @@ pub struct Datatype {
 }
 
 impl Datatype {
+    /// `MPI_BYTE`
+    pub fn byte() -> Self {
+        Self::predefined(handles::byte(), &[(0, Scalar::Byte)], 1)
+    }
+
     /// `MPI_INT`
     pub fn int() -> Self {
         Self::predefined(handles::int(), &[(0, Scalar::Int)], 4)

@@ -37,6 +37,10 @@ pub fn union() -> MPI_Op {
     MPI_Op((&raw mut mpi_sys::ompi_mpi_op_bor).cast())
 }
 
+pub fn exclusive_or() -> MPI_Op {
+    MPI_Op((&raw mut mpi_sys::ompi_mpi_op_bxor).cast())
+}
+
 pub fn minloc() -> MPI_Op {
     MPI_Op((&raw mut mpi_sys::ompi_mpi_op_minloc).cast())
 }

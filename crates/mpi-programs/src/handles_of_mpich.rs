@@ -37,6 +37,10 @@ pub fn union() -> MPI_Op {
     MPI_Op(0x5800_0008)
 }
 
+pub fn exclusive_or() -> MPI_Op {
+    MPI_Op(0x5800_000a)
+}
+
 pub fn minloc() -> MPI_Op {
     MPI_Op(0x5800_000b)
 }

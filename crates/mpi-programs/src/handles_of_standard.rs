@@ -38,6 +38,10 @@ pub fn union() -> MPI_Op {
     MPI_Op(without_provenance_mut(0x29))
 }
 
+pub fn exclusive_or() -> MPI_Op {
+    MPI_Op(without_provenance_mut(0x2a))
+}
+
 pub fn minloc() -> MPI_Op {
     MPI_Op(without_provenance_mut(0x38))
 }

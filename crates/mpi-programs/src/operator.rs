@@ -7,7 +7,7 @@ pub use expected_results::arithmetic::Arithmetic;
 use expected_results::layout::Scalar;
 use mpi_sys::{MPI_Datatype, MPI_Op, MPI_User_function};
 
-use Arithmetic::{Affine, Max, MaxLoc, MinLoc, Product, Sum};
+use Arithmetic::{Affine, Max, MaxLoc, MinLoc, Product, Sum, Xor};
 
 use crate::datatype::layout_of;
 use crate::environment::{Error, abort, check};
@@ -26,6 +26,7 @@ impl Operator {
     pub fn new(arithmetic: Arithmetic) -> Result<Self, Error> {
         let handle = match arithmetic {
             Sum => handles::sum(),
+            Xor => handles::exclusive_or(),
             Max => handles::max(),
             MinLoc => handles::minloc(),
             MaxLoc => handles::maxloc(),
@@ -105,13 +106,14 @@ unsafe fn combine(
         eprintln!("a user-defined operator was called with a datatype that the program does not know");
         return abort();
     };
+    let prime = layout.prime();
     for element in 0..count as isize {
         for slot in &layout.slots {
             let distance = element * layout.extent + slot.offset;
             // SAFETY: this value lies within both buffers.
             unsafe {
                 let (left, right) = (left.byte_offset(distance), right.byte_offset(distance));
-                let result = arithmetic.apply(load(left, slot.scalar), load(right, slot.scalar));
+                let result = arithmetic.apply(prime, load(left, slot.scalar), load(right, slot.scalar));
                 store(right, slot.scalar, result);
             }
         }
@@ -124,6 +126,7 @@ unsafe fn load(address: *const c_void, scalar: Scalar) -> i64 {
     // SAFETY: promised by the caller.
     unsafe {
         match scalar {
+            Scalar::Byte => address.cast::<u8>().read().into(),
             Scalar::Int => address.cast::<i32>().read_unaligned().into(),
             Scalar::Double => address.cast::<f64>().read_unaligned() as i64,
         }

@@ -1,9 +1,11 @@
 /* Calls collectives with random arguments. Before each call, rank 0 describes it on stderr, where the component also
- * logs. The description consists of options of `rustcoll rules explain`. Arguments: number of calls, seed. */
+ * logs. The description consists of options of `rustcoll rules explain`. The results must be right. Arguments: number of calls, seed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "verdict.h"
 
 enum { MOST_RANKS = 16, MOST_BYTES = 1 << 18 };
 
@@ -54,6 +56,82 @@ static call random_call(int size)
     made.is_in_place = may_be_in_place(made.collective) && below(2);
     made.operator_ = operators[below(3)];
     return made;
+}
+
+/* Byte i of what one rank gives another, or to all. */
+static unsigned char given(int from, int to, int i)
+{
+    unsigned mixed = ((unsigned) (from * MOST_RANKS + to) * 0x9e3779b1u + (unsigned) i) * 0x85ebca6bu;
+    mixed ^= mixed >> 13;
+    return (unsigned char) ((mixed * 0xc2b2ae35u) >> 24);
+}
+
+/* Of eight ranks, most bits are set by none or one. */
+static unsigned char operand(int from, int to, int i)
+{
+    return given(from, to, i) & given(from, to, ~i) & given(from, to + MOST_RANKS, i);
+}
+
+/* Whether a rank has another block for each rank. */
+static int gives_blocks(enum collective one)
+{
+    return ALLTOALL == one || REDUCE_SCATTER == one || REDUCE_SCATTER_BLOCK == one || SCATTER == one;
+}
+
+static void fill(const call *made, int rank, int size)
+{
+    const int count = made->count, gathers_in_place = made->is_in_place && ALLGATHER == made->collective;
+    unsigned char *const input = made->is_in_place ? received : sent;
+    memset(received, 0, (size_t) size * count);
+    for (int to = 0; to < (gives_blocks(made->collective) ? size : 1); to++) {
+        unsigned char *const block = input + (size_t) (gathers_in_place ? rank : to) * count;
+        for (int i = 0; i < count; i++) {
+            block[i] = reduces(made->collective) ? operand(rank, to, i) : given(rank, to, i);
+        }
+    }
+    if (BCAST == made->collective && rank == made->root) {
+        memcpy(received, sent, count);
+    }
+}
+
+/* Byte i of what a rank gets from another. */
+static unsigned char moved(const call *made, int rank, int from, int i)
+{
+    return given(from, gives_blocks(made->collective) ? rank : 0, i);
+}
+
+/* Byte i of the reduction that a rank gets. */
+static unsigned char reduced(const call *made, int rank, int size, int i)
+{
+    const int end = SCAN == made->collective ? rank + 1 : EXSCAN == made->collective ? rank : size;
+    unsigned char all = 0;
+    for (int from = 0; from < end; from++) {
+        all |= operand(from, gives_blocks(made->collective) ? rank : 0, i);
+    }
+    return all;
+}
+
+/* Whether the call writes what this rank receives. */
+static int has_result(const call *made, int rank)
+{
+    const int is_at_root = GATHER == made->collective || REDUCE == made->collective;
+    return BARRIER != made->collective && (!is_at_root || rank == made->root) && (EXSCAN != made->collective || 0 < rank);
+}
+
+static int faults(const call *made, int rank, int size)
+{
+    const int gathers = ALLGATHER == made->collective || ALLGATHERV == made->collective || GATHER == made->collective
+                        || ALLTOALL == made->collective;
+    int wrong = 0;
+    for (int from = 0; from < (gathers ? size : 1); from++) {
+        const unsigned char *const block = received + (size_t) from * made->count;
+        for (int i = 0; i < made->count; i++) {
+            const unsigned char expected = reduces(made->collective) ? reduced(made, rank, size, i)
+                                                                      : moved(made, rank, gathers ? from : made->root, i);
+            wrong += block[i] != expected;
+        }
+    }
+    return has_result(made, rank) ? wrong : 0;
 }
 
 static void announce(const call *made, int size)
@@ -130,7 +208,7 @@ static void run(const call *made, int size, MPI_Comm communicator)
 
 int main(int argc, char **argv)
 {
-    int rank, ranks;
+    int rank, ranks, wrong = 0;
     MPI_Comm communicators[MOST_RANKS + 1];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -150,9 +228,10 @@ int main(int argc, char **argv)
             announce(&made, size);
         }
         if (rank < size) {
+            fill(&made, rank, size);
             run(&made, size, communicators[size]);
+            wrong += faults(&made, rank, size);
         }
     }
-    MPI_Finalize();
-    return 0;
+    return verdict(wrong);
 }

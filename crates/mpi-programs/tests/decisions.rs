@@ -106,6 +106,7 @@ fn decided_as_explained(file: &Path, program: &Path, seed: u64) -> usize {
     command.arg(program).args(&arguments).args([":", "-n", "7"]).arg(program).args(&arguments);
     let job = run(&mut command);
     job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
     let (mut problem, mut calls, mut by_file) = (None, 0, 0);
     for line in job.text.lines() {
         if let Some(options) = line.strip_prefix(PROBLEM) {

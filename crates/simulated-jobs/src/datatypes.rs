@@ -223,8 +223,9 @@ impl Operator {
             Operator::Of(arithmetic) => {
                 let (left, right) = (left.as_chunks::<4>().0, right.as_chunks_mut::<4>().0);
                 let value = |bytes: &[u8; 4]| i64::from(i32::from_ne_bytes(*bytes));
+                let prime = datatype.0.layout.prime();
                 for (left, right) in left.iter().zip(right) {
-                    *right = (arithmetic.apply(value(left), value(right)) as i32).to_ne_bytes();
+                    *right = (arithmetic.apply(prime, value(left), value(right)) as i32).to_ne_bytes();
                 }
             }
         }

@@ -11,31 +11,38 @@ use mpi_programs::operator::Arithmetic;
 /// A way in which values lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
+    Byte,
     Int,
     Double,
     DoubleInt,
     Vector,
+    /// 3 bytes of 5.
+    GappedBytes,
     NegativeLowerBound,
     LargeExtent,
     Interleaved,
     Whole,
 }
 
-use Shape::{Double, DoubleInt, Int, Interleaved, LargeExtent, NegativeLowerBound, Vector, Whole};
+use Shape::{
+    Byte, Double, DoubleInt, GappedBytes, Int, Interleaved, LargeExtent, NegativeLowerBound, Vector, Whole,
+};
 
 impl Shape {
     /// Shapes whose elements have a fixed number of values.
-    pub const REGULAR: [Shape; 7] =
-        [Int, Double, DoubleInt, Vector, NegativeLowerBound, LargeExtent, Interleaved];
+    pub const REGULAR: [Shape; 9] =
+        [Byte, Int, Double, DoubleInt, Vector, GappedBytes, NegativeLowerBound, LargeExtent, Interleaved];
 
     /// Returns a datatype for vectors of `values` values.
     pub fn datatype(self, values: usize) -> Result<Datatype, Error> {
         let int = Datatype::int();
         match self {
+            Byte => Ok(Datatype::byte()),
             Int => Ok(int),
             Double => Ok(Datatype::double()),
             DoubleInt => Ok(Datatype::double_int()),
             Vector => Datatype::vector(2, 2, 3, &int),
+            GappedBytes => Datatype::displaced(&[0, 1, 4], &Datatype::byte()),
             NegativeLowerBound => Datatype::displaced(&[-8, 4], &int),
             LargeExtent => Datatype::resized(-4, 28, &Datatype::displaced(&[0, 8], &int)?),
             Interleaved => Datatype::resized(0, 8, &Datatype::displaced(&[0, 12], &int)?),
@@ -46,6 +53,7 @@ impl Shape {
     /// Returns the operators that MPI defines on such elements, and those of users.
     pub fn operators(self) -> &'static [Arithmetic] {
         match self {
+            Byte => &[Arithmetic::Xor, Arithmetic::Product, Arithmetic::Affine],
             Int | Double => &[Arithmetic::Sum, Arithmetic::Max, Arithmetic::Product, Arithmetic::Affine],
             DoubleInt => &[Arithmetic::MinLoc, Arithmetic::MaxLoc, Arithmetic::Product, Arithmetic::Affine],
             _ => &[Arithmetic::Product, Arithmetic::Affine],
@@ -63,10 +71,12 @@ impl Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(match self {
+            Byte => "MPI_BYTE",
             Int => "MPI_INT",
             Double => "MPI_DOUBLE",
             DoubleInt => "MPI_DOUBLE_INT",
             Vector => "vector with gaps",
+            GappedBytes => "bytes with gaps",
             NegativeLowerBound => "negative lower bound",
             LargeExtent => "resized to a larger extent",
             Interleaved => "interleaved elements",
@@ -85,9 +95,10 @@ impl Sides {
         Shape::REGULAR.into_iter().map(|shape| Sides(shape, shape))
     }
 
-    pub const MIXED: [Sides; 5] = [
+    pub const MIXED: [Sides; 6] = [
         Sides(Whole, Int),
         Sides(Int, Vector),
+        Sides(Byte, GappedBytes),
         Sides(Vector, NegativeLowerBound),
         Sides(LargeExtent, Whole),
         Sides(NegativeLowerBound, Interleaved),
@@ -106,7 +117,8 @@ impl Sides {
     pub fn values(self, count: usize) -> usize {
         count
             * match self {
-                Sides(Int, Int) | Sides(Double, Double) => 1,
+                Sides(Byte, Byte) | Sides(Int, Int) | Sides(Double, Double) => 1,
+                Sides(_, GappedBytes) => 3,
                 Sides(left, right) if left == right && left != Vector => 2,
                 _ => 4,
             }
