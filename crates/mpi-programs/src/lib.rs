@@ -22,6 +22,7 @@ pub mod operator;
 #[cfg_attr(persistent_extension, path = "persistent_of_extension.rs")]
 mod persistent;
 pub mod preloaded;
+pub mod pretended_nodes;
 pub mod shares;
 pub mod tools;
 pub mod topology;

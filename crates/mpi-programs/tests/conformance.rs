@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{mpirun, run_alone};
+use common::{library, mpirun, run_alone};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
 
 /// basic serves what rustcoll refuses. Open MPI 4.1's tuned hangs in an allgatherv if ranks describe the same
 /// data by different datatypes.
@@ -18,12 +21,26 @@ const INDISPENSABLE: [&str; 2] = ["--cases", "1"];
 
 /// Runs the program with these parameters of Open MPI.
 fn conformance(ranks: usize, parameters: &[(&str, &str)], options: &[&str], seconds: u32) {
-    let mut command = mpirun(ranks);
+    run_conformance(mpirun(ranks), parameters, options, seconds);
+}
+
+fn run_conformance(mut command: Command, parameters: &[(&str, &str)], options: &[&str], seconds: u32) {
     command.envs(parameters.iter().map(|(name, value)| (format!("OMPI_MCA_{name}"), value)));
     command.arg(env!("CARGO_BIN_EXE_conformance")).args(options);
     let job = run_alone(seconds, &mut command);
-    job.assert(job.success, &format!("conformance fails on {ranks} ranks with {parameters:?}"));
+    job.assert(job.success, &format!("conformance fails: {command:?}"));
     job.assert_contains(" passed, 0 failed");
+}
+
+/// Runs the program on ranks that pretend to be on several nodes, the last node with fewer ranks than the others if need be.
+fn on_nodes(ranks: usize, ranks_on_node: usize, options: &[&str]) {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| library("pretended_nodes"));
+    let mut command = mpirun(ranks);
+    command.arg("-x").arg(format!("LD_PRELOAD={}", library.display()));
+    let ranks_on_node = ranks_on_node.to_string();
+    let options = [&["--ranks-on-node", &ranks_on_node][..], options].concat();
+    run_conformance(command, ALONE, &options, PATIENCE);
 }
 
 fn indispensable(ranks: usize, parameters: &[(&str, &str)], options: &[&str]) {
@@ -41,6 +58,14 @@ fn alone_on_up_to_9_ranks() {
 #[test]
 fn above_another_component_on_subgroups_of_5_ranks() {
     indispensable(5, ABOVE_BASIC, &["--seed", "2"]);
+}
+
+#[test]
+fn on_several_nodes() {
+    for (ranks, ranks_on_node) in [(6, 2), (7, 3)] {
+        let size = ranks.to_string();
+        on_nodes(ranks, ranks_on_node, &[&INDISPENSABLE[..], &["--sizes", &size]].concat());
+    }
 }
 
 /// Every call of more than a few elements passes through the shared memory in many pieces.
@@ -70,6 +95,15 @@ fn alone_in_jobs_of_up_to_9_and_of_12_13_and_16_ranks() {
 #[ignore = "takes minutes"]
 fn above_another_component_on_subgroups_of_8_ranks() {
     conformance(8, ABOVE_BASIC, &["--seed", "2", "--cases", "1000", "--budget-seconds", "30"], PATIENCE);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn on_several_nodes_at_length() {
+    for (ranks, ranks_on_node) in [(6, 2), (7, 3), (9, 4), (13, 2)] {
+        let options = ["--seed", "2", "--cases", "1000", "--budget-seconds", "30"];
+        on_nodes(ranks, ranks_on_node, &options);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static int ranks_on_node;
+int ranks_on_node;
 /* The ranks on the first host, if it has more than the others. */
 static int ranks_on_first_node;
 /* Whether all hosts have the same name. */

@@ -130,6 +130,15 @@ pub fn user_program() -> &'static Path {
 
 /// Compiles a C program of the tests, and returns its path.
 pub fn compiled(name: &str) -> PathBuf {
+    compiled_with(&[], name)
+}
+
+/// Compiles a C library of the tests, and returns its path.
+pub fn library(name: &str) -> PathBuf {
+    compiled_with(&["-shared", "-fPIC"], name)
+}
+
+fn compiled_with(options: &[&str], name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name).with_extension("c");
     let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
@@ -137,8 +146,9 @@ pub fn compiled(name: &str) -> PathBuf {
     static COMPILED: AtomicUsize = AtomicUsize::new(0);
     let number = COMPILED.fetch_add(1, Ordering::Relaxed);
     let fresh = target.with_extension(format!("{}-{number}", std::process::id()));
-    let status =
-        Command::new(compiler).args(["-O2", "-Wall", "-pthread", "-o"]).args([&fresh, &source]).status();
+    let mut command = Command::new(compiler);
+    command.args(["-O2", "-Wall", "-pthread"]).args(options).arg("-o").args([&fresh, &source]);
+    let status = command.status();
     assert!(status.expect("mpicc is there").success());
     std::fs::rename(&fresh, &target).expect("the same folder");
     target

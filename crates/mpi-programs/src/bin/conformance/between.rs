@@ -16,13 +16,14 @@ use crate::report::Report;
 use crate::run;
 use crate::{CASES_PER_LOOK, Session, Subject, is_called};
 
-/// Returns the algorithms for two groups.
+/// Returns the algorithms for two groups. Their ranks do not learn nodes.
 pub fn subjects(options: &Options) -> Vec<Subject> {
     let collectives =
         Collective::ALL.into_iter().filter(|&one| options.collective.is_none_or(|it| it == one));
     let algorithms = collectives.flat_map(|one| one.algorithms().map(move |algorithm| (one, algorithm)));
     algorithms
-        .filter(|(_, algorithm)| !options.reference && algorithm.is_for_two_groups())
+        .filter(|(_, algorithm)| algorithm.is_for_two_groups())
+        .filter(|_| !options.reference && options.ranks_on_node.is_none())
         .map(|(collective, algorithm)| (collective, Some(algorithm)))
         .filter(|subject| options.algorithm.as_deref().is_none_or(|name| is_called(subject, name)))
         .collect()

@@ -12,6 +12,7 @@ use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::Arithmetic;
 use mpi_programs::preloaded;
+use mpi_programs::pretended_nodes;
 use mpi_programs::topology::{Kind, Topology};
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem, stencil_search};
 
@@ -75,16 +76,21 @@ impl Case {
         Problem::between(self.size - self.remote, self.remote)
     }
 
-    /// Whether the forced algorithm cannot serve the call, so rules choose another. Mock-ups call other
-    /// collectives, so they must block. Shared memory does not serve operators of the user.
+    /// Whether the forced algorithm serves only calls that block: mock-ups call other collectives, and ranks on several nodes
+    /// share memory only once they have exchanged their nodes, which calls that do not block cannot wait for.
+    pub fn must_block(&self) -> bool {
+        let is_on_several_nodes = pretended_nodes::ranks_on_node().is_some_and(|ranks| ranks < self.size);
+        self.algorithm.is_some_and(|algorithm| {
+            algorithm.is_mock_up() || algorithm.takes_shared_memory() && is_on_several_nodes
+        })
+    }
+
+    /// Whether the forced algorithm cannot serve the call, so rules choose another. Shared memory does not serve operators
+    /// of the user.
     pub fn is_left_to_rules(&self) -> bool {
-        let does_not_block = self.form != Form::Blocking;
         let has_own_operator = self.collective.reduces() && !self.arithmetic.is_predefined();
-        let is_unsuited = |algorithm: &Algorithm| {
-            (algorithm.takes_shared_memory() && has_own_operator)
-                || (algorithm.is_mock_up() && does_not_block)
-        };
-        self.algorithm.is_some_and(is_unsuited)
+        let shares_memory = self.algorithm.is_some_and(Algorithm::takes_shared_memory);
+        (shares_memory && has_own_operator) || (self.must_block() && self.form != Form::Blocking)
     }
 
     /// Whether rules may serve the call instead of the forced algorithm. A communicator's shared memory serves few

@@ -27,6 +27,7 @@ use mpi_programs::command_line::{parse, refuse};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, CollectiveVariables, Component};
 use mpi_programs::environment::{self, Environment};
+use mpi_programs::pretended_nodes;
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::{Algorithm, Collective, Cut};
 use rustcoll::schedule_file::{self, Loaded};
@@ -66,6 +67,9 @@ fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         Ok(options) => options,
         Err(code) => return Ok(code),
     };
+    if options.ranks_on_node.is_some_and(|ranks| !pretended_nodes::pretend(ranks)) {
+        return Ok(refuse(&world, "the library of pretended nodes is not loaded"));
+    }
     if let Some(Err(fault)) = options.schedules.as_deref().map(register) {
         return Ok(refuse(&world, fault));
     }
@@ -105,8 +109,12 @@ fn subjects(options: &Options) -> Result<Vec<Subject>, String> {
         Collective::ALL.into_iter().filter(|&one| options.collective.is_none_or(|it| it == one));
     let subjects: Vec<Subject> = collectives
         .flat_map(|collective| {
-            let of_one_group = collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups());
-            let algorithms = of_one_group.map(Some).filter(|_| !options.reference);
+            let is_tested = |algorithm: &&Algorithm| {
+                let comes_into_question = options.ranks_on_node.is_none() || algorithm.takes_nodes();
+                comes_into_question && !algorithm.is_for_two_groups()
+            };
+            let algorithms =
+                collective.algorithms().filter(is_tested).map(Some).filter(|_| !options.reference);
             [None].into_iter().chain(algorithms).map(move |algorithm| (collective, algorithm))
         })
         .filter(|subject| options.algorithm.as_deref().is_none_or(|name| is_called(subject, name)))

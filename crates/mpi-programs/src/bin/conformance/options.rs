@@ -40,6 +40,10 @@ pub struct Options {
     /// Test nothing but so many operations on communicators that come and go: resident memory must not grow
     #[arg(long, value_name = "OPERATIONS", conflicts_with = "huge")]
     pub soak: Option<usize>,
+    /// Pretend that each node has so many consecutive ranks, and test only algorithms that know nodes, and the component's own
+    /// choice. Preload the library that tests/pretended_nodes.c is compiled to
+    #[arg(long, value_name = "RANKS", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "reference")]
+    pub ranks_on_node: Option<i32>,
     /// Leave out calls that must fail: for an MPI that ends jobs at errors even where MPI_ERRORS_RETURN is set
     #[arg(long)]
     pub without_errors: bool,
