@@ -20,30 +20,52 @@ pub struct Plan {
     pub indispensable: usize,
 }
 
-/// Draws a sample of all cases. It is the same on all ranks.
+/// Draws a sample of all cases. It is the same on all ranks, and another for each algorithm.
 pub fn draw(simple: &Case, options: &Options) -> Plan {
-    let mut random = Generator::new(combine(&[options.seed, simple.size as u64]));
+    let mut random = Generator::new(seed(simple, options));
     let mut properties = Properties::new(simple, options.long, &mut random);
     let indispensable = properties.longest();
     let number = properties.combinations().min(options.cases).max(indispensable);
-    let mut cases = Vec::new();
-    while cases.len() < number {
-        properties.shuffle(&mut random);
-        cases.extend((0..indispensable).map(|index| properties.case(simple, index)));
-    }
-    cases.truncate(number);
+    let cases = (0..number).map(|_| properties.case(simple, &mut random)).collect();
     Plan { cases, indispensable }
+}
+
+fn seed(simple: &Case, options: &Options) -> u64 {
+    let name = [simple.collective.name(), crate::name(simple.algorithm)].concat();
+    let name = combine(&name.bytes().map(u64::from).collect::<Vec<_>>());
+    combine(&[options.seed, simple.size as u64, simple.remote as u64, name])
+}
+
+/// The values of one property. They come in a random order, and in another one each time all of them have come.
+struct Deck<Value> {
+    values: Vec<Value>,
+    next: usize,
+}
+
+impl<Value: Clone> Deck<Value> {
+    fn new(values: Vec<Value>) -> Self {
+        Deck { values, next: 0 }
+    }
+
+    fn draw(&mut self, random: &mut Generator) -> Value {
+        if self.next == 0 {
+            random.shuffle(&mut self.values);
+        }
+        let drawn = self.values[self.next].clone();
+        self.next = (self.next + 1) % self.values.len();
+        drawn
+    }
 }
 
 /// The values that cases combine.
 struct Properties {
-    settings: Vec<Vec<(Parameter, i32)>>,
-    topologies: Vec<Topology>,
-    forms: Vec<Form>,
-    roots: Vec<usize>,
-    counts: Vec<usize>,
-    in_place: Vec<bool>,
-    sides: Vec<(Sides, Arithmetic)>,
+    settings: Deck<Vec<(Parameter, i32)>>,
+    topologies: Deck<Topology>,
+    forms: Deck<Form>,
+    roots: Deck<usize>,
+    counts: Deck<usize>,
+    in_place: Deck<bool>,
+    sides: Deck<(Sides, Arithmetic)>,
 }
 
 impl Properties {
@@ -51,33 +73,32 @@ impl Properties {
         let &Case { collective, algorithm, size, .. } = simple;
         let is_barrier = collective == Collective::Barrier;
         let shares_memory = algorithm.is_some_and(Algorithm::takes_shared_memory);
-        let is_mock_up = algorithm.is_some_and(Algorithm::is_mock_up);
         let mut sides = sides(collective);
         sides.retain(|(_, arithmetic)| !shares_memory || arithmetic.is_predefined());
         Properties {
-            settings: settings(algorithm, size),
-            topologies: match collective.cut() {
+            settings: Deck::new(settings(algorithm, size)),
+            topologies: Deck::new(match collective.cut() {
                 Cut::Edges => topologies(size),
                 Cut::Pairs | Cut::Ranks | Cut::Vector => vec![Topology::default()],
-            },
-            forms: if is_mock_up { vec![Form::Blocking] } else { Form::ALL.to_vec() },
-            roots: roots(simple, random),
-            counts: if is_barrier { vec![0] } else { counts(size, long) },
-            in_place: if simple.remote > 0 { vec![false] } else { in_place(collective) },
-            sides: if is_barrier { vec![(simple.sides, simple.arithmetic)] } else { sides },
+            }),
+            forms: Deck::new(if simple.must_block() { vec![Form::Blocking] } else { Form::ALL.to_vec() }),
+            roots: Deck::new(roots(simple, random)),
+            counts: Deck::new(if is_barrier { vec![0] } else { counts(size, long) }),
+            in_place: Deck::new(if simple.remote > 0 { vec![false] } else { in_place(collective) }),
+            sides: Deck::new(if is_barrier { vec![(simple.sides, simple.arithmetic)] } else { sides }),
         }
     }
 
     fn lengths(&self) -> [usize; 7] {
         let Properties { settings, topologies, forms, roots, counts, in_place, sides } = self;
         [
-            settings.len(),
-            topologies.len(),
-            forms.len(),
-            roots.len(),
-            counts.len(),
-            in_place.len(),
-            sides.len(),
+            settings.values.len(),
+            topologies.values.len(),
+            forms.values.len(),
+            roots.values.len(),
+            counts.values.len(),
+            in_place.values.len(),
+            sides.values.len(),
         ]
     }
 
@@ -89,36 +110,22 @@ impl Properties {
         self.lengths().into_iter().product()
     }
 
-    fn shuffle(&mut self, random: &mut Generator) {
-        random.shuffle(&mut self.settings);
-        random.shuffle(&mut self.topologies);
-        random.shuffle(&mut self.forms);
-        random.shuffle(&mut self.roots);
-        random.shuffle(&mut self.counts);
-        random.shuffle(&mut self.in_place);
-        random.shuffle(&mut self.sides);
-    }
-
-    /// Returns the case with this index. Each property cycles through its values.
-    fn case(&self, simple: &Case, index: usize) -> Case {
-        let (sides, arithmetic) = cyclic(&self.sides, index);
+    /// Returns the next case.
+    fn case(&mut self, simple: &Case, random: &mut Generator) -> Case {
+        let (sides, arithmetic) = self.sides.draw(random);
         Case {
-            parameters: cyclic(&self.settings, index),
-            topology: cyclic(&self.topologies, index),
-            form: cyclic(&self.forms, index),
-            root: cyclic(&self.roots, index),
-            count: cyclic(&self.counts, index),
+            parameters: self.settings.draw(random),
+            topology: self.topologies.draw(random),
+            form: self.forms.draw(random),
+            root: self.roots.draw(random),
+            count: self.counts.draw(random),
             // A call in place has only one datatype.
-            in_place: cyclic(&self.in_place, index) && !sides.differ(),
+            in_place: self.in_place.draw(random) && !sides.differ(),
             sides,
             arithmetic,
             ..simple.clone()
         }
     }
-}
-
-fn cyclic<V: Clone>(values: &[V], index: usize) -> V {
-    values[index % values.len()].clone()
 }
 
 /// Returns all combinations of the algorithm's parameters; 0 means the default.
@@ -150,7 +157,7 @@ fn roots(simple: &Case, random: &mut Generator) -> Vec<usize> {
 }
 
 fn counts(size: usize, long: bool) -> Vec<usize> {
-    let mut counts = vec![0, 1, size - 1, size, size + 1, 1000];
+    let mut counts = vec![0, 1, size - 1, size, size + 1, 1001];
     counts.extend(long.then_some(LONG));
     counts.sort();
     counts.dedup();
@@ -182,4 +189,50 @@ fn sides(collective: Collective) -> Vec<(Sides, Arithmetic)> {
     );
     let mixed = Sides::MIXED.into_iter().filter(|sides| has_one_length || !sides.fix_length());
     Sides::same().chain(mixed).map(|sides| (sides, Arithmetic::Sum)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use std::collections::BTreeSet;
+    use std::fmt::Debug;
+
+    /// Asserts that the cases have every pair of a value of one property and a value of another one.
+    fn assert_pairs<Pair: Ord + Debug>(cases: &[Case], pair: impl Fn(&Case) -> Option<Pair>, number: usize) {
+        let pairs: BTreeSet<Pair> = cases.iter().filter_map(pair).collect();
+        assert_eq!(pairs.len(), number, "{pairs:?}");
+    }
+
+    fn segment(case: &Case) -> Option<i32> {
+        let of_segment = |&&(parameter, _): &&(Parameter, i32)| parameter == Parameter::Segment;
+        case.parameters.iter().find(of_segment).map(|&(_, value)| value)
+    }
+
+    /// Even of the fewest cases.
+    #[test]
+    fn the_cases_of_a_collective_combine_each_two_values() {
+        let options = Options::parse_from(["conformance", "--cases", "1"]);
+        let algorithms =
+            Collective::Allreduce.algorithms().filter(|algorithm| !algorithm.is_for_two_groups());
+        let cases = algorithms.flat_map(|algorithm| {
+            draw(&Case::simple(Collective::Allreduce, Some(algorithm), 9), &options).cases
+        });
+        let cases: Vec<Case> = cases.collect();
+        let (counts, forms, segments) = (6, Form::ALL.len(), 3);
+        assert_pairs(&cases, |case| Some((case.count, case.form)), counts * forms);
+        assert_pairs(&cases, |case| Some((case.count, case.in_place)), counts * 2);
+        assert_pairs(&cases, |case| Some((segment(case)?, case.form)), segments * forms);
+        assert_pairs(&cases, |case| Some((segment(case)?, case.count)), segments * counts);
+    }
+
+    #[test]
+    fn each_value_comes_once_before_any_comes_again() {
+        let (mut deck, mut random) = (Deck::new(vec![1, 2, 3]), Generator::new(4));
+        for _ in 0..10 {
+            let mut drawn = [0; 3].map(|_| deck.draw(&mut random));
+            drawn.sort();
+            assert_eq!(drawn, [1, 2, 3]);
+        }
+    }
 }
