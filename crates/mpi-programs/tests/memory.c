@@ -214,6 +214,49 @@ static void test_duplicates(void)
     }
 }
 
+/* Makes a duplicate, calls an allreduce on it in one of the three forms, and frees the duplicate. */
+static void use_duplicate(int form)
+{
+    int sum = 1;
+    MPI_Comm duplicate;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+    if (0 == form) {
+        MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, duplicate);
+    } else if (1 == form) {
+        MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, duplicate, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPIX_Allreduce_init(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, duplicate, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    }
+    expect(sum, size);
+    MPI_Comm_free(&duplicate);
+}
+
+/* Prints how many bytes some rank keeps at most for each duplicate that it has used and freed: allocated ones, and those of its address space. */
+static void test_freed(void)
+{
+    enum { FIRST = 200, MORE = 2000, FORMS = 3 };
+    size_t before[2] = {0, 0};
+    double most[2];
+    for (int i = 0; i < FIRST + MORE; i++) {
+        if (FIRST == i) {
+            before[0] = allocated();
+            before[1] = address_space();
+        }
+        use_duplicate(i % FORMS);
+    }
+    const double kept[2] = {((double) allocated() - (double) before[0]) / MORE,
+                            ((double) address_space() - (double) before[1]) / MORE};
+    MPI_Reduce(kept, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("kept: %.0f %.0f\n", most[0], most[1]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int count = 20 << 20;
@@ -235,6 +278,8 @@ int main(int argc, char **argv)
         test_shortage(vector, count);
     } else if (0 == strcmp(test, "duplicates")) {
         test_duplicates();
+    } else if (0 == strcmp(test, "freed")) {
+        test_freed();
     } else {
         test_kept(vector, count);
     }

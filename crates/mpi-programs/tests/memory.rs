@@ -17,6 +17,12 @@ fn run_program(ranks: usize, test: &str, options: &[&str]) -> Job {
     run(mpirun(ranks).args(messages).args(options).arg(program()).arg(test))
 }
 
+/// Returns the numbers that the program says it keeps.
+fn numbers_kept(job: &Job) -> Vec<i64> {
+    let line = job.text.lines().find_map(|line| line.strip_prefix("kept: ")).expect("the program says so");
+    line.split(' ').map(|number| number.parse().expect("a number")).collect()
+}
+
 #[test]
 fn a_call_above_the_limit_is_refused() {
     let ring = ["--mca", "coll_rustcoll_allreduce_algorithm", "ring"];
@@ -93,15 +99,26 @@ fn a_communicator_takes_little_memory_and_less_before_its_first_call() {
         command.env_remove(SHARED_MEMORY_FROM).env("OMPI_MCA_coll", components);
         let job = run(command.arg(program()).arg("duplicates"));
         job.assert(job.success, "the program failed");
-        let line =
-            job.text.lines().find_map(|line| line.strip_prefix("kept: ")).expect("the program says so");
-        let numbers = line.split(' ').map(|number| number.parse::<usize>().expect("a number"));
-        <[usize; 2]>::try_from(numbers.collect::<Vec<_>>()).expect("two numbers")
+        <[i64; 2]>::try_from(numbers_kept(&job)).expect("two numbers")
     };
     let (with, without) =
         (kept("rustcoll,tuned,basic,libnbc,self,inter"), kept("tuned,basic,libnbc,self,inter"));
     let [before, after] = [0, 1].map(|call| with[call] - without[call]);
     assert!(before <= 2 << 10, "{before} bytes before the first call");
-    assert!(after <= (6 << 10) + 256 * RANKS, "{after} bytes after the first call");
+    assert!(after <= (6 << 10) + 256 * RANKS as i64, "{after} bytes after the first call");
     assert!(after > before, "the first call makes what the communicator keeps of its calls");
+}
+
+/// A remembered call or a plan would be hundreds of bytes, and a part of shared memory 64 KiB of address space.
+#[test]
+fn freed_communicators_keep_no_memory() {
+    for shared_memory in ["on", "off"] {
+        let job = run(mpirun(2)
+            .args(["--mca", "coll_rustcoll_shared_memory", shared_memory])
+            .arg(program())
+            .arg("freed"));
+        job.assert(job.success, "the program failed");
+        let kept = numbers_kept(&job);
+        job.assert(kept[0] <= 64 && kept[1] < 4096, &format!("{kept:?} bytes kept for each communicator"));
+    }
 }
