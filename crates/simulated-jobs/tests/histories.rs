@@ -2,11 +2,15 @@
 
 use std::process::Command;
 
+/// Most seconds for a run of the program, even on a machine that is busy with other work. The limit only ends one that hangs.
+const PATIENCE: &str = "1800";
+
 /// Runs the program. `log` is the library's log level, for a single seed.
 fn simulated_jobs(seeds: &str, log: &str) -> (bool, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_simulated-jobs"));
-    let output = command.arg(seeds).env("RUSTCOLL_LOG", log).output();
-    let output = output.expect("the program can be started");
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=10", PATIENCE, env!("CARGO_BIN_EXE_simulated-jobs"), seeds]);
+    let output = command.env("RUSTCOLL_LOG", log).output().expect("timeout is there");
+    assert_ne!(output.status.code(), Some(124), "seeds {seeds} did not end within {PATIENCE} seconds");
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
