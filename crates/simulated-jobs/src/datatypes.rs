@@ -10,8 +10,9 @@ use expected_results::image;
 use expected_results::layout::{BasicValue, Layout, Scalar};
 use rustcoll::shim::{rustcoll_datatype, rustcoll_operator};
 
-/// A datatype's elements: plain bytes, or one int, or two ints with gaps, of which the second may lie before the
-/// first.
+use crate::history::Unit;
+
+/// A datatype's elements: plain bytes, or one value, or two ints, of which the second may lie before the first. There may be gaps.
 #[derive(Debug)]
 pub struct Described {
     layout: Layout,
@@ -24,9 +25,14 @@ pub struct Datatype(&'static Described);
 
 static BYTE: LazyLock<Described> = LazyLock::new(|| Described::plain(1));
 static NUMBER: LazyLock<Described> = LazyLock::new(|| Described::plain(8));
-static INT: LazyLock<Described> = LazyLock::new(|| Described::of_ints(&[0], 0, 4));
-static WITH_GAPS: LazyLock<Described> = LazyLock::new(|| Described::of_ints(&[0, 8], -4, 20));
-static DESCENDING: LazyLock<Described> = LazyLock::new(|| Described::of_ints(&[4, -8], -8, 16));
+static CHARACTER: LazyLock<Described> = LazyLock::new(|| Described::of(Scalar::Byte, &[0], 0, 1));
+static CHARACTERS_APART: LazyLock<Described> = LazyLock::new(|| Described::of(Scalar::Byte, &[1], 0, 3));
+static CHARACTERS_BEFORE: LazyLock<Described> = LazyLock::new(|| Described::of(Scalar::Byte, &[-2], -2, 2));
+static INT: LazyLock<Described> = LazyLock::new(|| Described::of(Scalar::Int, &[0], 0, 4));
+static INTS_APART: LazyLock<Described> = LazyLock::new(|| Described::of(Scalar::Int, &[4], 0, 12));
+static INTS_BEFORE: LazyLock<Described> = LazyLock::new(|| Described::of(Scalar::Int, &[-4], -4, 8));
+static WITH_GAPS: LazyLock<Described> = LazyLock::new(|| Described::of(Scalar::Int, &[0, 8], -4, 20));
+static DESCENDING: LazyLock<Described> = LazyLock::new(|| Described::of(Scalar::Int, &[4, -8], -8, 16));
 
 impl Described {
     fn plain(bytes: usize) -> Described {
@@ -34,8 +40,8 @@ impl Described {
         Described { layout, pieces: vec![(0, bytes)] }
     }
 
-    fn of_ints(offsets: &[isize], lower_bound: isize, extent: isize) -> Described {
-        let slot = |&offset: &isize| BasicValue { offset, scalar: Scalar::Int };
+    fn of(scalar: Scalar, offsets: &[isize], lower_bound: isize, extent: isize) -> Described {
+        let slot = |&offset: &isize| BasicValue { offset, scalar };
         let slots: Vec<BasicValue> = offsets.iter().map(slot).collect();
         let pieces = slots.iter().map(|slot| (slot.offset, slot.scalar.bytes())).collect();
         Described { layout: Layout { slots, lower_bound, extent }, pieces }
@@ -47,14 +53,19 @@ impl Described {
     }
 
     fn is_contiguous(&self) -> bool {
-        self.pieces.len() == 1
+        self.pieces.len() == 1 && self.layout.extent == self.size() as isize
     }
 }
 
 impl Datatype {
-    /// Returns the datatypes of simulated programs' calls. An element has one or two values.
-    pub fn all() -> [Datatype; 3] {
-        [&*INT, &*WITH_GAPS, &*DESCENDING].map(Datatype)
+    /// Returns the datatypes of a simulated program's call of so many values. Elements of two values suit an even number of ints.
+    pub fn of_values(unit: Unit, values: usize) -> [Datatype; 3] {
+        let datatypes: [&'static Described; 3] = match unit {
+            Unit::Bytes => [&CHARACTER, &CHARACTERS_APART, &CHARACTERS_BEFORE],
+            Unit::Ints if values.is_multiple_of(2) => [&INT, &WITH_GAPS, &DESCENDING],
+            Unit::Ints => [&INT, &INTS_APART, &INTS_BEFORE],
+        };
+        datatypes.map(Datatype)
     }
 
     /// `MPI_INT`

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use expected_results::buffers::Buffers;
+use expected_results::buffers::{Buffers, Membership};
 use expected_results::image::Image;
 use rustcoll::algorithms::Collective;
 use rustcoll::shim::*;
@@ -68,6 +68,43 @@ pub fn in_place() -> *const c_void {
     (&raw const IN_PLACE).cast()
 }
 
+/// A rank's part in a call.
+#[derive(Clone, Copy)]
+pub struct Part {
+    rank: usize,
+    /// The root as the rank numbers it: the own group first.
+    root: usize,
+    /// Whether the rank has the buffer that only the root has; true without a root.
+    has_of_root: bool,
+    /// Whether it has the buffer that each rank has.
+    has_of_each: bool,
+}
+
+impl Part {
+    /// Returns the part of a rank of an intra-communicator.
+    pub fn in_group(collective: Collective, rank: usize, root: usize) -> Part {
+        Part { rank, root, has_of_root: rank == root || !collective.is_rooted(), has_of_each: true }
+    }
+
+    /// Returns the part of a rank. `root`: its number among the ranks of both groups of an inter-communicator.
+    fn of(collective: Collective, membership: &Membership, root: usize) -> Part {
+        let Membership { rank, size, ref others, .. } = *membership;
+        match others {
+            Some(others) if collective.is_rooted() => match () {
+                _ if others.contains(&root) => {
+                    Part { rank, root: size + root - others.start, has_of_root: false, has_of_each: true }
+                }
+                _ if root == membership.number() => {
+                    Part { rank, root: rank, has_of_root: true, has_of_each: false }
+                }
+                // MPI does not tell the other ranks of the root's group which of them is the root.
+                _ => Part { rank, root: (rank + 1) % size, has_of_root: false, has_of_each: false },
+            },
+            _ => Part::in_group(collective, rank, root),
+        }
+    }
+}
+
 /// A call in the library's form. It must not move, because it points to its own parts.
 pub struct Described {
     call: rustcoll_call,
@@ -81,7 +118,7 @@ impl Described {
     pub fn of_buffers(
         buffers: &mut Buffers<Datatype>,
         operator: Option<Operator>,
-        rank: usize,
+        membership: &Membership,
     ) -> Box<Described> {
         let absent = if buffers.is_in_place() { in_place() } else { ptr::null() };
         let send = buffers.send.as_ref().map_or(Side::none(absent), |image| Side::of(image.address(), image));
@@ -89,21 +126,21 @@ impl Described {
             Some(image) => Side::of(image.address_mut(), image),
             None => Side::none(absent),
         };
-        Described::new(buffers.collective(), rank, buffers.root(), operator, send, recv)
+        let part = Part::of(buffers.collective(), membership, buffers.root());
+        Described::new(buffers.collective(), part, operator, send, recv)
     }
 
     /// Describes a rank's call.
     pub fn new(
         collective: Collective,
-        rank: usize,
-        root: usize,
+        part: Part,
         operator: Option<Operator>,
         send: Side,
         recv: Side,
     ) -> Box<Described> {
+        let Part { rank, root, has_of_root, has_of_each } = part;
         let is_scatter = matches!(collective, Scatter | Scatterv);
-        let is_root = rank == root || !collective.is_rooted();
-        let in_place = is_root && if is_scatter { recv.is_in_place() } else { send.is_in_place() };
+        let in_place = has_of_root && if is_scatter { recv.is_in_place() } else { send.is_in_place() };
         let call = rustcoll_call {
             collective: collective as c_int,
             in_place: in_place.into(),
@@ -117,13 +154,16 @@ impl Described {
         let operator = operator.map(Operator::description);
         let mut this = Box::new(Described { call, send: described(send), recv: described(recv), operator });
         this.call.operator_ = this.operator.as_ref().map_or(ptr::null(), ptr::from_ref);
-        let has_send =
-            if is_scatter { is_root } else { collective != Bcast && collective != Barrier && !in_place };
+        let has_send = match collective {
+            Barrier | Bcast => false,
+            Scatter | Scatterv => has_of_root,
+            _ => has_of_each && !in_place,
+        };
         let has_recv = match collective {
             Barrier => false,
-            Gather | Gatherv | Reduce => is_root,
-            Scatter | Scatterv => !in_place,
-            _ => true,
+            Gather | Gatherv | Reduce => has_of_root,
+            Scatter | Scatterv => has_of_each && !in_place,
+            _ => has_of_root || has_of_each,
         };
         if collective.reduces() {
             this.describe_reduction(collective, rank, (has_send, send), (has_recv, recv));

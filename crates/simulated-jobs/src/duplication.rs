@@ -8,7 +8,7 @@ use rustcoll::shim::RUSTCOLL_SUCCESS;
 
 use crate::board;
 use crate::datatypes::{Datatype, Operator};
-use crate::describe::{Described, Side};
+use crate::describe::{Described, Part, Side};
 use crate::exit;
 use crate::operation::Operation;
 use crate::process::{Communicator, process};
@@ -57,12 +57,13 @@ impl Duplication {
     }
 
     fn begin_stage(&mut self) {
-        let rank = self.communicator.rank;
+        let rank = self.communicator.membership.rank;
         *self.numbers = [(rank + self.stage) as c_int, -1];
         let [proposed, agreed] = self.numbers.each_mut().map(|number| (&raw mut *number).cast::<c_void>());
         let side = |buffer| Side { count: 1, datatype: Datatype::int().handle(), ..Side::none(buffer) };
         let maximum = Some(Operator::Of(Arithmetic::Max));
-        let call = Described::new(Collective::Allreduce, rank, 0, maximum, side(proposed), side(agreed));
+        let part = Part::in_group(Collective::Allreduce, rank, 0);
+        let call = Described::new(Collective::Allreduce, part, maximum, side(proposed), side(agreed));
         match Operation::new(self.communicator, &call, false) {
             Ok(operation) => {
                 operation.start(self.step);

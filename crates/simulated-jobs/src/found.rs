@@ -6,6 +6,7 @@ use rustcoll::algorithms::{Collective, Dimension, Graph, Neighbours, Stencil};
 
 use crate::history::{
     Call, Communicator, Deed, Delivery, Fault, FaultKind, History, Setting, Step, Surroundings, Topology,
+    Unit,
 };
 
 /// The number of orders of each history.
@@ -121,6 +122,7 @@ fn call(collective: Collective) -> Call {
         collective,
         root: 2,
         values: 2,
+        unit: Unit::Ints,
         in_place: false,
         arithmetic: Arithmetic::Sum,
         shape: 0,
@@ -131,8 +133,8 @@ fn call(collective: Collective) -> Call {
 /// Returns a history of four ranks on one node, with one communicator.
 fn of_four_ranks(deeds: impl IntoIterator<Item = Deed>, faults: Vec<Fault>) -> History {
     let ring = vec![Dimension { length: 4, periodic: true }];
-    let communicator =
-        Communicator { members: vec![0, 1, 2, 3], topology: Topology::Grid(ring), info: Vec::new() };
+    let topology = Topology::Grid(ring);
+    let communicator = Communicator { members: vec![0, 1, 2, 3], remote: 0, topology, info: Vec::new() };
     History {
         seed: 0,
         ranks: 4,

@@ -1,83 +1,60 @@
 //! Draws histories from seeds.
 
-use expected_results::arithmetic::Arithmetic;
-use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Neighbours};
-use rustcoll::random::Random;
+use rustcoll::algorithms::{Collective, Dimension, Graph, Neighbours};
+use rustcoll::selection::Rules;
 use rustcoll::verify::stencils;
 
-use crate::history::{
-    Call, Communicator, Deed, Delivery, Fault, FaultKind, History, MOST_RANKS, Setting, Step, Surroundings,
-    Topology,
-};
+use crate::draw::Draw;
+use crate::history::{Communicator, Delivery, Fault, FaultKind, History, MOST_RANKS, Surroundings, Topology};
 use crate::parameters::Parameter;
+use crate::program;
 
-/// The most calls of a history.
-const MOST_CALLS: usize = 16;
-
-/// A call is repeated fewer times than this. Repetitions let rustcoll try algorithms.
-const MOST_REPETITIONS: usize = 24;
-
-/// Parameters whose values may differ between ranks.
-const OWN: [&str; 2] = ["scratch_kept", "shared_memory_limit"];
+/// The parts of a history.
+#[derive(Clone, Copy)]
+enum Part {
+    Surroundings,
+    Tuning,
+    Communicators,
+    Program,
+    Faults,
+}
 
 /// Returns the history of a seed.
 pub fn history(seed: u64, parameters: &[Parameter]) -> History {
-    let mut draw =
-        Draw { random: Random(seed), parameters, steps: Vec::new(), theme: Vec::new(), cuts_finely: false };
+    let draws_of = |part: Part| Draw::new(seed, part as u64);
+    let mut draw = draws_of(Part::Surroundings);
     // Small jobs are cheap, and show most faults.
     let ranks = 2 + draw.below(3) + draw.below(2) * draw.below(MOST_RANKS - 3);
-    let surroundings = draw.surroundings(ranks);
-    let mut history = History {
-        seed,
-        ranks,
-        surroundings,
-        communicators: Vec::new(),
-        steps: Vec::new(),
-        faults: Vec::new(),
-    };
-    let communicators = 1 + draw.below(3);
-    history.communicators = (0..communicators).map(|number| draw.communicator(number, ranks)).collect();
-    draw.cuts_finely = draw.one_in(2);
-    draw.theme = (0..1 + draw.below(3)).map(|_| draw.one_of(&Collective::ALL)).collect();
-    draw.program(&history);
-    history.steps = draw.steps;
-    let mut random = Random(!seed);
-    history.faults = faults(&mut random, ranks);
-    history.surroundings.tells_of_failures = random.below(2) == 0;
-    if random.below(4) == 0 {
-        history.steps = repeated(&mut random, history.steps);
-        history.surroundings.tunes_online = random.below(4) > 0;
-        for communicator in &mut history.communicators {
-            match random.below(8) {
-                0 => communicator.info.push(("rustcoll_tune".to_owned(), "off".to_owned())),
-                1 | 2 => communicator.info.push(("rustcoll_tune".to_owned(), "online".to_owned())),
-                _ => {}
-            }
-        }
+    let surroundings = surroundings(&mut draw, ranks);
+    let mut draw = draws_of(Part::Communicators);
+    let communicators = draw.one_of(&[1, 1, 2, 2, 3, 4]);
+    let communicators = (0..communicators).map(|number| communicator(&mut draw, number, ranks)).collect();
+    let faults = faults(&mut draws_of(Part::Faults), ranks);
+    let mut history = History { seed, ranks, surroundings, communicators, steps: Vec::new(), faults };
+    // Algorithms are tried only for calls that are repeated.
+    let mut draw = draws_of(Part::Tuning);
+    let repeats_calls = draw.one_in(4);
+    if repeats_calls {
+        tune(&mut draw, &mut history);
     }
-    history.surroundings.ends_idle_calls = !history.surroundings.is_preloaded && random.below(2) == 0;
+    history.steps = program::steps(draws_of(Part::Program), &history, parameters, repeats_calls);
     history
 }
 
-/// Repeats blocking calls, because rustcoll tries algorithms only for repeated calls.
-fn repeated(random: &mut Random, steps: Vec<Step>) -> Vec<Step> {
-    let mut numbers = steps.len() as u64..;
-    let mut all = Vec::new();
-    for step in steps {
-        let times = match &step.deed {
-            Deed::Block(_) => random.below(2) * random.below(MOST_REPETITIONS),
-            _ => 0,
-        };
-        let copies = numbers.by_ref().take(times).map(|number| Step { number, ..step.clone() });
-        let copies: Vec<Step> = copies.collect();
-        all.push(step);
-        all.extend(copies);
+/// Lets the job, or some of its communicators, try algorithms.
+fn tune(draw: &mut Draw, history: &mut History) {
+    history.surroundings.tunes_online = !draw.one_in(4);
+    for communicator in &mut history.communicators {
+        match draw.below(8) {
+            0 => communicator.info.push(("rustcoll_tune".to_owned(), "off".to_owned())),
+            1 | 2 => communicator.info.push(("rustcoll_tune".to_owned(), "online".to_owned())),
+            _ => {}
+        }
     }
-    all
 }
 
 /// Every third history has a fault, and half of these have two.
-fn faults(random: &mut Random, ranks: usize) -> Vec<Fault> {
+fn faults(draw: &mut Draw, ranks: usize) -> Vec<Fault> {
     const KINDS: [FaultKind; 6] = [
         FaultKind::NoMemory,
         FaultKind::NoMemory,
@@ -86,262 +63,122 @@ fn faults(random: &mut Random, ranks: usize) -> Vec<Fault> {
         FaultKind::Receive,
         FaultKind::Death,
     ];
-    let number = [0, 0, 0, 0, 1, 2][random.below(6)];
+    let number = draw.one_of(&[0, 0, 0, 0, 1, 2]);
     let fault = |_| {
-        let (rank, kind) = (random.below(ranks), KINDS[random.below(KINDS.len())]);
-        let after = if kind == FaultKind::NoMemory { random.below(10) } else { random.below(40) };
+        let (rank, kind) = (draw.below(ranks), draw.one_of(&KINDS));
+        let after = if kind == FaultKind::NoMemory { draw.below(10) } else { draw.below(40) };
         Fault { rank, kind, after }
     };
     (0..number).map(fault).collect()
 }
 
-struct Draw<'a> {
-    random: Random,
-    parameters: &'a [Parameter],
-    steps: Vec<Step>,
-    /// The most frequent collectives.
-    theme: Vec<Collective>,
-    /// Whether vectors are cut into segments or stripes of a few bytes. Then vectors are short, because long ones
-    /// would need thousands of them.
-    cuts_finely: bool,
-}
-
-impl Draw<'_> {
-    fn below(&mut self, bound: usize) -> usize {
-        self.random.below(bound)
-    }
-
-    fn one_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    fn one_of<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-
-    fn surroundings(&mut self, ranks: usize) -> Surroundings {
-        let nodes = self.one_of(&[1, 1, 1, 2, 3]);
-        Surroundings {
-            nodes: (0..ranks).map(|_| self.below(nodes)).collect(),
-            knows_nodes: !self.one_in(6),
-            is_preloaded: self.one_in(3),
-            eager: self.one_of(&[0, 64, 4096, usize::MAX]),
-            delivery: self.one_of(&[Delivery::AtOnce, Delivery::Mixed, Delivery::Late]),
-            turns: self.one_of(&[2, 5, 50]),
-            cancels: !self.one_in(3),
-            is_watched: self.one_in(3),
-            has_below: self.one_in(3),
-            has_devices: self.one_in(6),
-            tunes_online: false,
-            goes_by_tcp: self.one_in(2),
-            tells_of_failures: false,
-            ends_idle_calls: false,
-        }
-    }
-
-    fn communicator(&mut self, number: usize, ranks: usize) -> Communicator {
-        let mut members: Vec<usize> = (0..ranks).collect();
-        if number > 0 && self.one_in(2) {
-            members.reverse();
-            members.truncate(1 + self.below(ranks));
-        }
-        let topology = self.topology(members.len());
-        let info = if self.one_in(4) { vec![self.info()] } else { Vec::new() };
-        Communicator { members, topology, info }
-    }
-
-    fn topology(&mut self, size: usize) -> Topology {
-        if self.one_in(2) {
-            return Topology::Grid(vec![Dimension { length: size, periodic: self.one_in(2) }]);
-        }
-        if self.one_in(3) {
-            let stencils = stencils(size);
-            let stencil = stencils[self.below(stencils.len())].clone();
-            return Topology::Listed(Graph::of_stencil(stencil).without_stencil());
-        }
-        let edges: Vec<(usize, usize)> =
-            (0..size * 2).map(|_| (self.below(size), self.below(size))).collect();
-        let of_rank = |rank: usize| {
-            let sources = edges.iter().filter(|edge| edge.1 == rank).map(|edge| Some(edge.0));
-            let destinations = edges.iter().filter(|edge| edge.0 == rank).map(|edge| Some(edge.1));
-            Neighbours::listed(sources, destinations)
-        };
-        Topology::Listed(Graph::new((0..size).map(of_rank)))
-    }
-
-    fn info(&mut self) -> (String, String) {
-        let collective = self.one_of(&Collective::ALL);
-        let algorithms: Vec<&str> = collective.algorithms().map(|algorithm| algorithm.name).collect();
-        let algorithm = self.one_of(&algorithms);
-        match self.below(3) {
-            0 => (format!("rustcoll_{}_rules", collective.name()), "bytes=..200 -> below".to_owned()),
-            1 => (format!("rustcoll_{}_algorithm", collective.name()), algorithm.to_owned()),
-            _ => (format!("rustcoll_{}_rules", collective.name()), format!("ranks=2.. -> {algorithm}")),
-        }
-    }
-
-    fn program(&mut self, history: &History) {
-        let made = history.communicators.len();
-        self.push(Deed::Make(0));
-        // Later changes have no effect: mock-ups obtain their memory once.
-        if self.one_in(4) {
-            let bytes = self.one_of(&[64, 4096]);
-            self.push_setting("mockup_message_bytes", vec![bytes; history.ranks]);
-        }
-        // Few histories have enough calls to share memory later.
-        if !self.one_in(3) {
-            self.push_setting("shared_memory_from", vec![1; history.ranks]);
-        }
-        for _ in 0..self.below(4) {
-            self.set(history.ranks);
-        }
-        (1..made).for_each(|communicator| self.push(Deed::Make(communicator)));
-        let calls = 2 + self.below(MOST_CALLS - 1);
-        for _ in 0..calls {
-            if self.one_in(6) {
-                self.set(history.ranks);
-            }
-            self.call(history);
-        }
-        if self.one_in(3) {
-            let freed = self.below(made);
-            self.push(Deed::Free(freed));
-        }
-    }
-
-    fn push(&mut self, deed: Deed) {
-        let number = self.steps.len() as u64;
-        self.steps.push(Step { number, deed });
-    }
-
-    /// Gives a parameter another value.
-    fn set(&mut self, ranks: usize) {
-        let parameter = match self.one_in(3) {
-            true => self.one_of(&MEMORY).to_owned(),
-            false => {
-                let collective = self.favourite().name();
-                let kind =
-                    self.one_of(&["algorithm", "algorithm", "algorithm", "segment", "radix", "window"]);
-                format!("{collective}_{kind}")
-            }
-        };
-        let Some(parameter) = self.parameters.iter().find(|known| known.name == parameter) else { return };
-        let is_own = OWN.contains(&&*parameter.name);
-        let value = self.value(parameter);
-        let values = (0..ranks).map(|_| if is_own { self.value(parameter) } else { value }).collect();
-        self.push_setting(&parameter.name, values);
-    }
-
-    fn push_setting(&mut self, name: &str, values: Vec<i32>) {
-        self.push(Deed::Set(Setting { name: name.to_owned(), values }));
-    }
-
-    fn value(&mut self, parameter: &Parameter) -> i32 {
-        match parameter.minimum {
-            0 => self.below(parameter.words) as i32,
-            _ if self.one_in(3) => 0,
-            minimum if parameter.name.ends_with("segment") => {
-                let segment = if self.cuts_finely { 24 } else { 1024 };
-                self.one_of(&[segment, 1024, 4096]).max(minimum)
-            }
-            _ if parameter.name == "shared_memory_size" && !self.cuts_finely => self.one_of(&[64, 1024]),
-            minimum => (minimum - 1) + self.one_of(&[1, 2, 3, 8, 64]),
-        }
-    }
-
-    fn favourite(&mut self) -> Collective {
-        match self.one_in(4) {
-            true => self.one_of(&Collective::ALL),
-            false => {
-                let theme = self.theme.clone();
-                self.one_of(&theme)
-            }
-        }
-    }
-
-    fn call(&mut self, history: &History) {
-        let communicator = self.below(history.communicators.len());
-        let call =
-            self.repeated(history, communicator).unwrap_or_else(|| self.new_call(history, communicator));
-        match self.below(10) {
-            0..6 => self.push(Deed::Block(call)),
-            6..8 => self.push(Deed::Begin(call)),
-            8 => self.push(Deed::Duplicate(communicator)),
-            _ => {
-                self.push(Deed::Prepare(call));
-                let prepared = self.steps.len() as u64 - 1;
-                for _ in 0..self.below(3) {
-                    self.push(Deed::Start(prepared));
-                }
-            }
-        }
-    }
-
-    /// Returns an earlier call on a communicator. One of the ranks may describe it differently.
-    fn repeated(&mut self, history: &History, communicator: usize) -> Option<Call> {
-        let call = |step: &Step| match &step.deed {
-            Deed::Block(call) | Deed::Begin(call) => {
-                (call.communicator == communicator).then(|| call.clone())
-            }
-            _ => None,
-        };
-        let earlier: Vec<Call> = self.steps.iter().filter_map(call).collect();
-        if earlier.is_empty() || self.one_in(2) {
-            return None;
-        }
-        let place = self.below(earlier.len());
-        let mut call = earlier[place].clone();
-        if self.one_in(3) {
-            let rank = self.below(history.communicators[communicator].members.len());
-            call.other = Some((rank, self.below(1 << 30) as u64));
-            call.in_place ^= call.collective.is_rooted() && has_in_place(call.collective);
-        }
-        Some(call)
-    }
-
-    fn new_call(&mut self, history: &History, communicator: usize) -> Call {
-        let size = history.communicators[communicator].members.len();
-        let collective = self.favourite();
-        let is_vector = collective.cut() == Cut::Vector;
-        let values = match self.below(40) {
-            0..3 => 0,
-            3..18 => 2 * (1 + self.below(8)),
-            18..34 => 2 * (1 + self.below(150)),
-            34..39 => 2 * (1 + self.below(1500)),
-            _ if self.cuts_finely => 2 * (1 + self.below(1500)),
-            _ => 2 * self.below(20_000),
-        };
-        Call {
-            communicator,
-            collective,
-            root: if collective.is_rooted() { self.below(size) } else { 0 },
-            values: if is_vector { values } else { values / size / 2 * 2 },
-            in_place: has_in_place(collective) && self.one_in(3),
-            arithmetic: self.one_of(&[
-                Arithmetic::Sum,
-                Arithmetic::Sum,
-                Arithmetic::Max,
-                Arithmetic::Product,
-                Arithmetic::Affine,
-            ]),
-            shape: self.below(1 << 30) as u64,
-            other: None,
-        }
+fn surroundings(draw: &mut Draw, ranks: usize) -> Surroundings {
+    let nodes = draw.one_of(&[1, 1, 1, 2, 3]);
+    let is_preloaded = draw.one_in(3);
+    Surroundings {
+        nodes: (0..ranks).map(|_| draw.below(nodes)).collect(),
+        knows_nodes: !draw.one_in(6),
+        is_preloaded,
+        eager: draw.one_of(&[0, 64, 4096, usize::MAX]),
+        delivery: draw.one_of(&[Delivery::AtOnce, Delivery::Mixed, Delivery::Late]),
+        turns: draw.one_of(&[2, 5, 50]),
+        cancels: !draw.one_in(3),
+        is_watched: draw.one_in(3),
+        has_below: draw.one_in(3),
+        has_devices: draw.one_in(6),
+        tunes_online: false,
+        goes_by_tcp: draw.one_in(2),
+        tells_of_failures: draw.one_in(2),
+        ends_idle_calls: !is_preloaded && draw.one_in(2),
     }
 }
 
-/// Whether MPI allows the collective in place.
-fn has_in_place(collective: Collective) -> bool {
-    !matches!(collective, Collective::Barrier | Collective::Bcast) && collective.cut() != Cut::Edges
+fn communicator(draw: &mut Draw, number: usize, ranks: usize) -> Communicator {
+    let mut members: Vec<usize> = (0..ranks).collect();
+    if number > 0 && draw.one_in(2) {
+        members.reverse();
+        members.truncate(1 + draw.below(ranks));
+    }
+    let has_two_groups = number > 0 && members.len() > 1 && draw.one_in(3);
+    let remote = if has_two_groups { 1 + draw.below(members.len() - 1) } else { 0 };
+    let topology = topology(draw, members.len());
+    let info = if draw.one_in(4) { vec![info(draw)] } else { Vec::new() };
+    Communicator { members, remote, topology, info }
 }
 
-/// Parameters for memory, and for all collectives.
-const MEMORY: [&str; 7] = [
-    "shared_memory",
-    "shared_memory_size",
-    "shared_memory_limit",
-    "shared_memory_from",
-    "scratch_limit",
-    "scratch_kept",
-    "reproducible",
+fn topology(draw: &mut Draw, size: usize) -> Topology {
+    if draw.one_in(2) {
+        return Topology::Grid(vec![Dimension { length: size, periodic: draw.one_in(2) }]);
+    }
+    if draw.one_in(3) {
+        let stencils = stencils(size);
+        let stencil = stencils[draw.below(stencils.len())].clone();
+        return Topology::Listed(Graph::of_stencil(stencil).without_stencil());
+    }
+    let edges: Vec<(usize, usize)> = (0..size * 2).map(|_| (draw.below(size), draw.below(size))).collect();
+    let of_rank = |rank: usize| {
+        let sources = edges.iter().filter(|edge| edge.1 == rank).map(|edge| Some(edge.0));
+        let destinations = edges.iter().filter(|edge| edge.0 == rank).map(|edge| Some(edge.1));
+        Neighbours::listed(sources, destinations)
+    };
+    Topology::Listed(Graph::new((0..size).map(of_rank)))
+}
+
+/// Conditions of rules. Not every collective has each of them.
+const CONDITIONS: [&str; 16] = [
+    "bytes=..200",
+    "bytes=100..4K",
+    "ranks=2..",
+    "ranks=..3",
+    "root=0",
+    "groups=2",
+    "nodes=1",
+    "nodes=2..",
+    "ranks_per_node=2..",
+    "neighbours=2..",
+    "power_of_two",
+    "commutative",
+    "predefined=false",
+    "in_place=false",
+    "tcp",
+    "when=\"bytes > 100 * ranks\"",
 ];
+
+/// The draws of a rule until one is legal. An illegal one is left out by the library.
+const DRAWS_OF_A_RULE: usize = 8;
+
+fn info(draw: &mut Draw) -> (String, String) {
+    if draw.one_in(3) {
+        let collective = draw.one_of(&Collective::ALL);
+        return (format!("rustcoll_{}_algorithm", collective.name()), algorithm(draw, collective).to_owned());
+    }
+    let rules = (0..DRAWS_OF_A_RULE).map(|_| {
+        let collective = draw.one_of(&Collective::ALL);
+        let served = if draw.one_in(3) { "below" } else { algorithm(draw, collective) };
+        (collective, format!("{} -> {served}", draw.one_of(&CONDITIONS)))
+    });
+    let rules: Vec<(Collective, String)> = rules.collect();
+    let is_legal = |rule: &&(Collective, String)| Rules::parse_line("", rule.0, &rule.1).is_ok();
+    let (collective, rule) = rules.iter().find(is_legal).unwrap_or(&rules[0]);
+    (format!("rustcoll_{}_rules", collective.name()), rule.clone())
+}
+
+fn algorithm(draw: &mut Draw, collective: Collective) -> &'static str {
+    let algorithms: Vec<&str> = collective.algorithms().map(|algorithm| algorithm.name).collect();
+    draw.one_of(&algorithms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_collective_has_each_condition() {
+        for condition in CONDITIONS {
+            let is_legal = |collective: &Collective| {
+                Rules::parse_line("", *collective, &format!("{condition} -> below")).is_ok()
+            };
+            assert!(Collective::ALL.iter().any(is_legal), "{condition}");
+        }
+    }
+}

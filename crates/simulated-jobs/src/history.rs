@@ -1,9 +1,10 @@
 //! The program of a simulated job, for all ranks, and its description in plain words.
 
 use std::fmt;
+use std::mem::replace;
 
 use expected_results::arithmetic::Arithmetic;
-use rustcoll::algorithms::{Collective, Cut, Dimension, Graph};
+use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Problem};
 
 use crate::order::{Act, acts};
 
@@ -69,10 +70,31 @@ pub enum Delivery {
 
 #[derive(Clone, Debug)]
 pub struct Communicator {
-    /// The ranks' numbers in the job.
+    /// The ranks' numbers in the job; those of the second group last.
     pub members: Vec<usize>,
+    /// How many of them are the second group of an inter-communicator, else 0.
+    pub remote: usize,
     pub topology: Topology,
     pub info: Vec<(String, String)>,
+}
+
+impl Communicator {
+    /// Returns the ranks of the communicator, with both groups of an inter-communicator.
+    pub fn ranks(&self) -> Problem {
+        Problem::between(self.members.len() - self.remote, self.remote)
+    }
+
+    /// Returns the members of the second group of an inter-communicator.
+    pub fn second_group(&self) -> &[usize] {
+        &self.members[self.ranks().local()..]
+    }
+
+    /// Whether MPI has the collective on this communicator.
+    pub fn has(&self, collective: Collective) -> bool {
+        let is_for_one_group =
+            collective.cut() == Cut::Edges || matches!(collective, Collective::Scan | Collective::Exscan);
+        self.remote == 0 || !is_for_one_group
+    }
 }
 
 /// A process topology.
@@ -112,7 +134,7 @@ pub struct Step {
 pub enum Deed {
     /// All ranks set a parameter to the same value, or each rank to its own.
     Set(Setting),
-    /// The members of this communicator make it.
+    /// The members of this communicator make it, for the first time or after they have freed it.
     Make(usize),
     /// The members of this communicator free it.
     Free(usize),
@@ -135,21 +157,29 @@ pub struct Setting {
     pub values: Vec<i32>,
 }
 
+/// The values of a call. Only ints are reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Bytes,
+    Ints,
+}
+
 /// A call of a collective on all ranks of a communicator.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub communicator: usize,
     pub collective: Collective,
-    /// The root's rank in the communicator, or 0 without a root.
+    /// The root's place among the members, or 0 without a root.
     pub root: usize,
-    /// Values of the vector, or of a block, or of the longest block if lengths differ. An even number.
+    /// Values of the vector, or of a block, or of the longest block if lengths differ.
     pub values: usize,
+    pub unit: Unit,
     /// Whether the call is in place; if it has a root, on the root only.
     pub in_place: bool,
     pub arithmetic: Arithmetic,
     /// The seed of lengths and datatypes.
     pub shape: u64,
-    /// A rank of the communicator that describes its data by other datatypes, and their seed. If ranks may differ in that, it alone
+    /// A member of the communicator that describes its data by other datatypes, and their seed. If ranks may differ in that, it alone
     /// passes `MPI_IN_PLACE`, or alone does not.
     pub other: Option<(usize, u64)>,
 }
@@ -202,16 +232,43 @@ impl History {
             _ => None,
         }
     }
+
+    /// Whether any step makes the communicator with this number.
+    pub fn makes(&self, number: usize) -> bool {
+        self.steps.iter().any(|step| matches!(step.deed, Deed::Make(communicator) if communicator == number))
+    }
+
+    /// Returns the history without steps that no program could carry out: those on communicators that do not exist at that
+    /// time, and starts of operations that were not made or are freed.
+    pub fn without_strays(mut self) -> History {
+        let mut exists = vec![false; self.communicators.len()];
+        let mut prepared: Vec<(u64, usize)> = Vec::new();
+        self.steps.retain(|Step { number, deed }| match deed {
+            Deed::Set(_) => true,
+            Deed::Make(communicator) => !replace(&mut exists[*communicator], true),
+            Deed::Free(communicator) => {
+                prepared.retain(|(_, of)| of != communicator);
+                replace(&mut exists[*communicator], false)
+            }
+            Deed::Block(call) | Deed::Begin(call) => exists[call.communicator],
+            Deed::Prepare(call) => {
+                let is_made = exists[call.communicator];
+                prepared.extend(is_made.then_some((*number, call.communicator)));
+                is_made
+            }
+            Deed::Start(started) => prepared.iter().any(|(number, _)| number == started),
+            Deed::Duplicate(communicator) => exists[*communicator],
+        });
+        self
+    }
 }
 
 impl fmt::Display for History {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let History { seed, ranks, surroundings, communicators, steps, faults } = self;
         writeln!(formatter, "A job of {ranks} ranks (seed {seed}); {surroundings}.")?;
-        let is_made = |number: usize| {
-            steps.iter().any(|step| matches!(step.deed, Deed::Make(communicator) if communicator == number))
-        };
-        for (number, communicator) in communicators.iter().enumerate().filter(|(number, _)| is_made(*number))
+        for (number, communicator) in
+            communicators.iter().enumerate().filter(|(number, _)| self.makes(*number))
         {
             writeln!(formatter, "  communicator {number}: {communicator}")?;
         }
@@ -302,11 +359,24 @@ impl fmt::Display for Delivery {
 
 impl fmt::Display for Communicator {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "ranks {:?}", self.members)?;
+        let (first, second) = self.members.split_at(self.ranks().local());
+        write!(formatter, "ranks {first:?}")?;
+        if self.remote > 0 {
+            write!(formatter, " and, in the other group, {second:?}")?;
+        }
         for (key, value) in &self.info {
             write!(formatter, ", info {key}={value}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(match self {
+            Unit::Bytes => "bytes",
+            Unit::Ints => "ints",
+        })
     }
 }
 
@@ -335,7 +405,7 @@ impl Deed {
 
 impl Call {
     fn in_words(&self, history: &History) -> String {
-        let Call { communicator, collective, root, values, in_place, arithmetic, .. } = self;
+        let Call { communicator, collective, root, values, unit, in_place, arithmetic, .. } = self;
         let mut words = format!("communicator {communicator}: {}", collective.name());
         if collective.is_rooted() {
             let root_in_job = history.communicators[*communicator].members[*root];
@@ -343,8 +413,8 @@ impl Call {
         }
         if *collective != Collective::Barrier {
             words += &match collective.cut() {
-                Cut::Vector => format!(", a vector of {values} ints"),
-                _ => format!(", blocks of up to {values} ints"),
+                Cut::Vector => format!(", a vector of {values} {unit}"),
+                _ => format!(", blocks of up to {values} {unit}"),
             };
         }
         if collective.reduces() {

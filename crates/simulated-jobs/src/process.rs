@@ -7,6 +7,7 @@ use std::process::abort;
 use std::ptr;
 use std::sync::OnceLock;
 
+use expected_results::buffers::Membership;
 use rustcoll::algorithms::Collective;
 use rustcoll::shim::*;
 
@@ -23,8 +24,17 @@ use crate::network::{Envelope, Number};
 /// MPI's error class for errors without another name.
 pub const MPI_ERR_OTHER: c_int = 15;
 
-/// No history has so many communicators.
+/// No history has so many communicators. A context is the number of the communicator plus a multiple of this.
 const MOST_COMMUNICATORS: u32 = 64;
+
+/// Added to the context of the communicator below.
+const BELOW: u32 = MOST_COMMUNICATORS;
+
+/// Added to the context of the communicator that reaches the own group.
+const OF_GROUP: u32 = 2 * MOST_COMMUNICATORS;
+
+/// Added each time that a communicator is made again.
+const AGAIN: u32 = 4 * MOST_COMMUNICATORS;
 
 /// The last tag before those of requests.
 pub const LAST_TAG: c_int = Collective::ALL.len() as c_int + 1;
@@ -54,10 +64,14 @@ const IN_ORDER: usize = 64;
 /// A communicator. The library identifies it by its address.
 pub struct Communicator {
     pub context: u32,
-    /// The ranks' numbers in the job.
+    /// The numbers of the own group's ranks in the job.
     pub members: Vec<usize>,
+    /// Those of the other group of an inter-communicator.
+    others: Vec<usize>,
     /// This process's rank.
-    pub rank: usize,
+    pub membership: Membership,
+    /// On an inter-communicator, reaches the own group.
+    of_group: Option<Box<Communicator>>,
     /// How many operations have got a tag.
     pub tags: Cell<c_int>,
     /// The library's state of the communicator.
@@ -72,10 +86,16 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    /// Makes a history's communicator on a rank of the job.
-    pub fn new(history: &History, number: usize, process: usize) -> Communicator {
+    /// Makes a history's communicator on a rank of the job. `times`: how often it was made before.
+    pub fn new(history: &History, number: usize, times: u32, process: usize) -> Communicator {
         let made = &history.communicators[number];
-        let rank = made.members.iter().position(|&member| member == process).expect("only members make it");
+        let place = made.members.iter().position(|&member| member == process).expect("only members make it");
+        let context = number as u32 + times * AGAIN;
+        let (ranks, has_two_groups) = (made.ranks(), made.remote > 0);
+        let (group, partners) = (ranks.group(place), ranks.partners(place));
+        let of_group =
+            |context| Communicator::plain(context, &made.members[group.clone()], place - group.start);
+        let others = if has_two_groups { &made.members[partners.clone()] } else { &[] };
         let text = |text: &String| CString::new(text.as_str()).expect("no zero in an info key");
         let (is_grid, topology) = match &made.topology {
             Topology::Grid(dimensions) => {
@@ -84,7 +104,7 @@ impl Communicator {
                 (true, [lengths.collect(), periods.collect()])
             }
             Topology::Listed(graph) => {
-                let own = graph.neighbours(rank);
+                let own = graph.neighbours(place);
                 (
                     false,
                     [&own.sources, &own.destinations]
@@ -92,34 +112,71 @@ impl Communicator {
                 )
             }
         };
+        let this = of_group(context);
         Communicator {
-            context: number as u32,
-            members: made.members.clone(),
-            rank,
-            tags: Cell::new(0),
-            state: Cell::new(ptr::null_mut()),
+            membership: Membership {
+                first: group.start,
+                others: has_two_groups.then_some(partners),
+                ..this.membership
+            },
+            others: others.to_vec(),
+            of_group: has_two_groups.then(|| Box::new(of_group(context + OF_GROUP))),
             info: made.info.iter().map(|(key, value)| (text(key), text(value))).collect(),
             topology,
             is_grid,
+            ..this
+        }
+    }
+
+    /// Makes a communicator of one group that has neither info keys nor a topology.
+    fn plain(context: u32, members: &[usize], rank: usize) -> Communicator {
+        Communicator {
+            context,
+            members: members.to_vec(),
+            others: Vec::new(),
+            membership: Membership::in_group(rank, members.len()),
+            of_group: None,
+            tags: Cell::new(0),
+            state: Cell::new(ptr::null_mut()),
+            info: Vec::new(),
+            topology: [Vec::new(), Vec::new()],
+            is_grid: false,
             below: None,
         }
     }
 
     /// Makes a communicator of the same ranks that is independent of the first.
-    pub fn apart(history: &History, number: usize, process: usize) -> Communicator {
-        let this = Communicator::new(history, number, process);
-        Communicator { context: this.context + MOST_COMMUNICATORS, info: Vec::new(), ..this }
+    pub fn apart(history: &History, number: usize, times: u32, process: usize) -> Communicator {
+        let mut this = Communicator::new(history, number, times, process);
+        this.context += BELOW;
+        this.of_group.iter_mut().for_each(|of_group| of_group.context += BELOW);
+        Communicator { info: Vec::new(), ..this }
+    }
+
+    /// Returns the job's number of the rank to which messages for a peer go.
+    pub fn reached(&self, peer: usize) -> usize {
+        if self.others.is_empty() { self.members[peer] } else { self.others[peer] }
     }
 
     /// Makes the library's state for the communicator.
     pub fn announce(&self) {
         let serves = [u8::from(self.below.is_some()); Collective::ALL.len()];
         let below = rustcoll_below { blocking: serves, nonblocking: serves, persistent: serves };
-        let (rank, size) = (self.rank as c_int, self.members.len() as c_int);
-        let handle = ptr::from_ref(self).cast();
+        let Membership { rank, size, .. } = self.membership;
+        let handle: *const c_void = ptr::from_ref(self).cast();
+        let of_group = self.of_group.as_ref().map_or(handle, |of_group| ptr::from_ref(&**of_group).cast());
         // SAFETY: the communicator does not move until it is withdrawn.
         let state = unsafe {
-            rustcoll_communicator_new(handle, handle, rank, size, 0, LAST_TAG, self.context, &below)
+            rustcoll_communicator_new(
+                handle,
+                of_group,
+                rank as c_int,
+                size as c_int,
+                self.others.len() as c_int,
+                LAST_TAG,
+                self.context,
+                &below,
+            )
         };
         self.state.set(state);
     }

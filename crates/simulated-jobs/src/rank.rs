@@ -3,21 +3,23 @@
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
 
-use expected_results::buffers::{Buffers, Membership};
+use expected_results::buffers::Buffers;
 use expected_results::random::nth;
 use rustcoll::algorithms::{Collective, Graph};
 use rustcoll::shim::*;
 
-use crate::board::{self, Standing, UNDER_WAY};
+use crate::board::{self, NOT_BEGUN, Standing, UNDER_WAY};
 use crate::datatypes::{Datatype, Operator};
 use crate::describe::Described;
 use crate::device;
 use crate::duplication::Duplication;
 use crate::exit;
 use crate::history::{Call, Deed, History, Step};
+use crate::mapped::shared_memories;
 use crate::operation::Operation;
 use crate::order::{Act, acts, draw};
 use crate::parameters::Parameter;
+use crate::places::Places;
 use crate::process::{Communicator, process, progress, wait_until};
 use crate::shim::IS_SHOWN;
 
@@ -50,6 +52,9 @@ pub struct Rank {
     parameters: &'static [Parameter],
     rank: usize,
     communicators: Vec<Option<(&'static Communicator, Graph)>>,
+    /// How often it has made each communicator.
+    made: Vec<u32>,
+    places: Places,
     held: Vec<Held>,
     /// The numbers of the persistent operations that it will still start.
     starts: Vec<u64>,
@@ -67,7 +72,16 @@ impl Rank {
             Act::Wait(_) => None,
         };
         let starts = acts(history, rank).iter().filter_map(number).collect();
-        Rank { history, parameters, rank, communicators, held: Vec::new(), starts }
+        Rank {
+            history,
+            parameters,
+            rank,
+            communicators,
+            made: vec![0; history.communicators.len()],
+            places: Places::default(),
+            held: Vec::new(),
+            starts,
+        }
     }
 
     /// Carries out the rank's part to its end.
@@ -95,6 +109,7 @@ impl Rank {
         }
         self.held.clear();
         (0..self.communicators.len()).for_each(|communicator| self.free(communicator));
+        self.check_shared_memories();
         // SAFETY: nothing is in flight.
         unsafe { rustcoll_finish() };
         exit::well()
@@ -118,6 +133,7 @@ impl Rank {
                 self.wait_for(|held| held.communicator == *communicator);
                 self.held.retain(|held| held.communicator != *communicator);
                 self.free(*communicator);
+                self.check_shared_memories();
             }
             Deed::Block(call) => self.block(place, call),
             Deed::Begin(call) => {
@@ -148,32 +164,58 @@ impl Rank {
     }
 
     fn make(&mut self, number: usize) {
-        let lasting = |communicator| -> &'static Communicator { Box::leak(Box::new(communicator)) };
-        let below = self.history.surroundings.has_below.then(|| {
-            let below = lasting(Communicator::apart(self.history, number, self.rank));
+        let Rank { history, rank, places, .. } = self;
+        let times = self.made[number];
+        let below = history.surroundings.has_below.then(|| {
+            let below = places.put(Communicator::apart(history, number, times, *rank));
             below.announce();
             below
         });
-        let communicator =
-            lasting(Communicator { below, ..Communicator::new(self.history, number, self.rank) });
+        let mut communicator = Communicator::new(history, number, times, *rank);
+        communicator.below = below;
+        let communicator = places.put(communicator);
         communicator.announce();
-        let graph = self.history.communicators[number].topology.graph();
+        let graph = history.communicators[number].topology.graph();
         self.communicators[number] = Some((communicator, graph));
+        self.made[number] += 1;
     }
 
     fn free(&mut self, communicator: usize) {
         if let Some((communicator, _)) = self.communicators[communicator].take() {
             communicator.withdraw();
+            for freed in communicator.below.into_iter().chain([communicator]) {
+                // SAFETY: the library has forgotten the communicator, and nothing is in flight there.
+                unsafe { self.places.vacate(freed) };
+            }
+        }
+    }
+
+    /// Checks that no communicator shares memory after it was freed. A failed operation keeps its memory, because cancelled
+    /// messages may still arrive there.
+    fn check_shared_memories(&self) {
+        let has_failed = |outcome: i32| ![NOT_BEGUN, UNDER_WAY, RUSTCOLL_SUCCESS].contains(&outcome);
+        let steps = self.history.steps.len();
+        if board::with(|board| board.outcomes[..steps].iter().any(|of_step| has_failed(of_step[self.rank]))) {
+            return;
+        }
+        let most: usize =
+            self.communicators.iter().flatten().map(|(one, _)| 1 + usize::from(one.below.is_some())).sum();
+        if let Some(number) = shared_memories().filter(|&number| number > most) {
+            exit::wrong(&format!(
+                "rank {} maps the shared memory of {number} communicators, but only {most} are not freed",
+                self.rank
+            ));
         }
     }
 
     /// Returns the communicator and the buffers of a step's call.
     fn buffers(&self, place: usize, call: &Call) -> (&'static Communicator, Buffers<Datatype>) {
         let (communicator, graph) = self.communicators[call.communicator].as_ref().expect("it was made");
-        let (rank, size) = (communicator.rank, communicator.members.len());
-        let arguments = call.arguments(rank, size, graph);
-        let mut buffers =
-            Buffers::new(&arguments, &Membership::in_group(rank, size), graph, self.seed(place));
+        let (membership, ranks) =
+            (&communicator.membership, self.history.communicators[call.communicator].ranks());
+        let rank = membership.number();
+        let arguments = call.arguments(rank, &ranks, graph);
+        let mut buffers = Buffers::new(&arguments, membership, graph, self.seed(place));
         if self.history.surroundings.has_devices {
             buffers.move_some(rank, |_| true, |bytes| Some(Box::new(device::DeviceMemory::new(bytes))));
         }
@@ -205,7 +247,7 @@ impl Rank {
         let is_ended =
             matches!(call.collective, Collective::NeighborAllgather | Collective::NeighborAlltoall);
         is_ended && self.history.surroundings.ends_idle_calls && {
-            let own = graph.neighbours(communicator.rank);
+            let own = graph.neighbours(communicator.membership.rank);
             own.indegree + own.outdegree == 0
         }
     }
@@ -324,7 +366,7 @@ impl Rank {
 
 fn described(call: &Call, communicator: &Communicator, buffers: &mut Buffers<Datatype>) -> Box<Described> {
     let operator = call.collective.reduces().then_some(Operator::Of(call.arithmetic));
-    Described::of_buffers(buffers, operator, communicator.rank)
+    Described::of_buffers(buffers, operator, &communicator.membership)
 }
 
 /// Overwrites the buffers of a failed call, as a program may: no rank may read them any more. They stay, because cancelled

@@ -10,7 +10,7 @@ use rustcoll::shim::*;
 
 use crate::board;
 use crate::datatypes::{Datatype, Operator};
-use crate::describe::{Described, Side, in_place};
+use crate::describe::{Described, Part, Side, in_place};
 use crate::device;
 use crate::exit;
 use crate::network::Envelope;
@@ -48,7 +48,7 @@ extern "C" fn rustcoll_shim_send(
         let (communicator, datatype) = (communicator(handle), Datatype::behind(datatype));
         let envelope = Envelope {
             from: process().rank,
-            to: communicator.members[peer as usize],
+            to: communicator.reached(peer as usize),
             context: communicator.context,
             tag,
         };
@@ -79,7 +79,7 @@ extern "C" fn rustcoll_shim_receive(
     unsafe {
         let (communicator, datatype) = (communicator(handle), Datatype::behind(datatype));
         let envelope = Envelope {
-            from: communicator.members[peer as usize],
+            from: communicator.reached(peer as usize),
             to: process().rank,
             context: communicator.context,
             tag,
@@ -441,8 +441,8 @@ extern "C" fn rustcoll_shim_call(handle: *const c_void, call: *const rustcoll_ow
         let collective = Collective::ALL[call.collective as usize];
         let operator = collective.reduces().then(|| Operator::behind(call.operator_));
         let (send, recv) = (side(&call.send), side(&call.recv));
-        let described =
-            Described::new(collective, communicator.rank, call.root as usize, operator, send, recv);
+        let part = Part::in_group(collective, communicator.membership.rank, call.root as usize);
+        let described = Described::new(collective, part, operator, send, recv);
         communicator.run(&described)
     }
 }

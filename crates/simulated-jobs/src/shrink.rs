@@ -2,7 +2,7 @@
 
 use expected_results::arithmetic::Arithmetic;
 
-use crate::history::{Call, Deed, Delivery, History};
+use crate::history::{Call, Communicator, Deed, Delivery, History, Unit};
 use crate::job;
 use crate::parameters::Parameter;
 
@@ -69,26 +69,23 @@ fn without_step(history: &History, place: usize) -> Option<History> {
     (place < history.steps.len()).then(|| without(history, place, 1))
 }
 
-/// Returns the history without some steps, and without steps on communicators that it then no longer makes.
+/// Returns the history without some steps, and without those that need them.
 fn without(history: &History, place: usize, length: usize) -> History {
     let mut shorter = history.clone();
     let end = (place + length).min(shorter.steps.len());
     shorter.steps.drain(place.min(end)..end);
-    let steps = shorter.steps.clone();
-    let is_made =
-        |communicator| steps.iter().any(|step| matches!(step.deed, Deed::Make(made) if made == communicator));
-    let kept = |step: &crate::history::Step| match step.communicator(&shorter) {
-        Some(communicator) => is_made(communicator),
-        None => matches!(step.deed, Deed::Set(_)),
-    };
-    let kept = steps.iter().filter(|step| kept(step)).cloned().collect();
-    History { steps: kept, ..shorter }
+    shorter.without_strays()
 }
 
 fn without_last_rank(history: &History, place: usize) -> Option<History> {
     let last = history.ranks - 1;
-    let is_lonely = history.communicators.iter().any(|communicator| communicator.members == [last]);
-    if place != last || last < 1 || is_lonely {
+    let is_lonely = |communicator: &Communicator| {
+        let place = communicator.members.iter().position(|&member| member == last);
+        place.is_some_and(|place| communicator.ranks().group(place).len() == 1)
+    };
+    let mut communicators = history.communicators.iter().enumerate();
+    if place != last || last < 1 || communicators.any(|(number, one)| history.makes(number) && is_lonely(one))
+    {
         return None;
     }
     let mut smaller = history.clone();
@@ -96,6 +93,8 @@ fn without_last_rank(history: &History, place: usize) -> Option<History> {
     smaller.surroundings.nodes.truncate(last);
     smaller.faults.retain(|fault| fault.rank < last);
     for communicator in &mut smaller.communicators {
+        let is_in_second = communicator.second_group().contains(&last);
+        communicator.remote -= usize::from(is_in_second);
         communicator.members.retain(|&member| member != last);
         communicator.topology = communicator.topology.of_so_many(communicator.members.len());
     }
@@ -134,15 +133,25 @@ fn with_fault_after(history: &History, place: usize, change: fn(usize) -> usize)
 
 fn with_fewer_values(history: &History, place: usize) -> Option<History> {
     with_call(history, place, |call| {
-        let fewer = call.values / 4 * 2;
+        let fewer = call.values / 4 * 2 + call.values % 2;
         (call.values > 2).then(|| call.values = fewer)
     })
 }
 
 fn with_a_simple_call(history: &History, place: usize) -> Option<History> {
     with_call(history, place, |call| {
-        let is_simple = !call.in_place && call.arithmetic == Arithmetic::Sum;
-        (!is_simple).then(|| (call.in_place, call.arithmetic) = (false, Arithmetic::Sum))
+        let simple = Call {
+            in_place: false,
+            arithmetic: Arithmetic::Sum,
+            unit: Unit::Ints,
+            values: call.values / 2 * 2,
+            ..call.clone()
+        };
+        let is_simple = call.in_place == simple.in_place
+            && call.arithmetic == simple.arithmetic
+            && call.unit == simple.unit
+            && call.values == simple.values;
+        (!is_simple).then(|| *call = simple)
     })
 }
 
