@@ -134,6 +134,10 @@ impl Program<'_> {
 
     /// Gives a parameter another value.
     fn set(&mut self) {
+        let has_two_groups = self.history.communicators.iter().any(|communicator| communicator.remote > 0);
+        if has_two_groups && self.draw.one_in(4) {
+            return self.force_between_groups();
+        }
         let name = match self.draw.one_in(3) {
             true => self.draw.one_of(&GENERAL).to_owned(),
             false => {
@@ -153,6 +157,18 @@ impl Program<'_> {
         let ranks = 0..self.history.ranks;
         let values = ranks.map(|_| if is_own { self.value(parameter) } else { value }).collect();
         self.push_setting(&name, values);
+    }
+
+    /// Forces one of the few algorithms for two groups.
+    fn force_between_groups(&mut self) {
+        let collective = self.favourite();
+        let algorithms = (1..).zip(collective.algorithms()).filter(|(_, one)| one.is_for_two_groups());
+        let numbers: Vec<i32> = algorithms.map(|(number, _)| number).collect();
+        if !numbers.is_empty() {
+            let number = self.draw.one_of(&numbers);
+            let name = format!("{}_algorithm", collective.name());
+            self.push_setting(&name, vec![number; self.history.ranks]);
+        }
     }
 
     fn push_setting(&mut self, name: &str, values: Vec<i32>) {
