@@ -60,7 +60,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether a packed message is outstanding.
+    /// Whether a packed message is in flight.
     pub fn is_staging(&self) -> bool {
         !self.staged.is_empty()
     }
