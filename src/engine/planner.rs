@@ -6,6 +6,7 @@ use super::slots::CACHE_LINE;
 use super::{Binding, LentCopy, Memory, Operation, Piece, Plan, Region, Rows};
 use crate::schedule::{Buffer, Message, Post, Run, SlotKind, Step};
 use std::iter;
+use std::ops::Range;
 
 /// The most posts in a row of which the sends come first, so that messages travel while receives are posted.
 /// With more posts, a rank should not send everything before it is ready to receive anything.
@@ -14,6 +15,8 @@ const MOST_POSTS_SENDS_FIRST: usize = 16;
 /// A packed message in flight.
 struct Staged {
     post: Post,
+    /// The bytes of staging memory that hold it.
+    place: Range<usize>,
     /// The copies out of staging memory, for a receive.
     unpacking: Vec<Operation>,
 }
@@ -40,8 +43,8 @@ pub(super) struct Planner<'a> {
     posts: Post,
     may_write_slots: bool,
     binding: &'a Binding,
+    /// The packed messages in flight, in the order of their places.
     staged: Vec<Staged>,
-    staging_top: usize,
     /// Each lent run, and the index of the operation that lends it.
     lent: Vec<(Run, usize)>,
 }
@@ -55,7 +58,6 @@ impl<'a> Planner<'a> {
             may_write_slots: false,
             binding,
             staged: Vec::new(),
-            staging_top: 0,
             lent: Vec::new(),
         }
     }
@@ -183,7 +185,7 @@ impl<'a> Planner<'a> {
         let pack =
             |([source, target], rows): InRows<2>| Operation::Copy { source, target, rows: rows.into() };
         self.plan.operations.extend(copies.into_iter().map(pack));
-        self.staged.push(Staged { post, unpacking: Vec::new() });
+        self.stage(post, packed, Vec::new());
         Some(packed)
     }
 
@@ -198,7 +200,7 @@ impl<'a> Planner<'a> {
             let rows = Rows { number, steps: [back, further] };
             Operation::Copy { source, target, rows: rows.into() }
         };
-        self.staged.push(Staged { post, unpacking: copies.into_iter().map(unpack).collect() });
+        self.stage(post, packed, copies.into_iter().map(unpack).collect());
         Some(packed)
     }
 
@@ -243,26 +245,46 @@ impl<'a> Planner<'a> {
             std::mem::take(&mut self.staged).into_iter().partition::<Vec<_>, _>(is_done);
         self.plan.operations.extend(done.into_iter().flat_map(|staged| staged.unpacking));
         self.staged = outstanding;
-        if self.staged.is_empty() {
-            self.staging_top = 0;
-        }
     }
 
     /// Reserves staging memory for a message and returns it, with the rows of pieces and their places in it.
-    /// `None` if the message has no data. The memory is released once no staged message is outstanding.
+    /// `None` if the message has no data.
     fn reserve(&mut self, pieces: &[(Piece, Rows<1>)]) -> Option<(Region, Vec<InRows<2>>)> {
-        let start = self.staging_top;
-        let mut stage = |(piece, rows): &(Piece, Rows<1>)| {
-            let region = Region { memory: Memory::Staging, offset: self.staging_top, elements: piece.bytes };
-            self.staging_top += rows.number * piece.bytes;
+        let bytes = pieces.iter().map(|(piece, rows)| rows.number * piece.bytes).sum();
+        if bytes == 0 {
+            return None;
+        }
+        let start = self.free_place(bytes);
+        let mut end = start;
+        let mut place = |(piece, rows): &(Piece, Rows<1>)| {
+            let region = Region { memory: Memory::Staging, offset: end, elements: piece.bytes };
+            end += rows.number * piece.bytes;
             // A single piece has no step, so equal plans are equal.
             let step = if rows.number > 1 { piece.bytes } else { 0 };
             ([piece.region, region], Rows { number: rows.number, steps: [rows.steps[0], step] })
         };
-        let copies = in_rows(pieces.iter().map(&mut stage));
-        self.plan.staging_bytes = self.plan.staging_bytes.max(self.staging_top);
-        let packed = Region { memory: Memory::Staging, offset: start, elements: self.staging_top - start };
-        (packed.elements > 0).then_some((packed, copies))
+        let copies = in_rows(pieces.iter().map(&mut place));
+        self.plan.staging_bytes = self.plan.staging_bytes.max(start + bytes);
+        Some((Region { memory: Memory::Staging, offset: start, elements: bytes }, copies))
+    }
+
+    /// Returns the first place in staging memory where no message in flight has any of so many bytes.
+    fn free_place(&self, bytes: usize) -> usize {
+        let mut start = 0;
+        for staged in &self.staged {
+            if staged.place.start - start >= bytes {
+                break;
+            }
+            start = staged.place.end;
+        }
+        start
+    }
+
+    /// Notes that a packed message is in flight until its post is awaited.
+    fn stage(&mut self, post: Post, packed: Region, unpacking: Vec<Operation>) {
+        let place = packed.offset..packed.offset + packed.elements;
+        let index = self.staged.partition_point(|other| other.place.start < place.start);
+        self.staged.insert(index, Staged { post, place, unpacking });
     }
 }
 
@@ -280,7 +302,8 @@ fn cut(source: Piece, target: Piece) -> Region {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::engine::View;
+    use crate::algorithms::{Collective, Problem};
+    use crate::engine::{Counts, View, bind};
     use crate::schedule::{Builder, Layout};
 
     pub fn binding(elements: usize) -> Binding {
@@ -300,6 +323,34 @@ pub(super) mod tests {
         program.end_round();
         program.send(1, scattered());
         assert_eq!(Plan::new(&program.build(), &binding(3)).staging_bytes, 4 * 3 * 4);
+    }
+
+    #[test]
+    fn a_gap_between_messages_in_flight_is_used() {
+        let mut program = Builder::new(0, 4, 4);
+        let posts: Vec<_> = (1..4).map(|peer| program.send(peer, scattered())).collect();
+        program.wait(posts[1]);
+        program.receive(1, scattered());
+        let plan = Plan::new(&program.build(), &binding(3));
+        let received = plan.operations.iter().find_map(|operation| match operation {
+            Operation::Receive { region, .. } => Some(region.offset),
+            _ => None,
+        });
+        assert_eq!((received, plan.staging_bytes), (Some(2 * 3 * 4), 3 * 2 * 3 * 4));
+    }
+
+    /// Beside the messages of a round, up to eight earlier ones are in flight each way. Shorter ones may leave gaps.
+    #[test]
+    fn messages_of_a_window_take_memory_for_some_windows() {
+        let window = 32;
+        for collective in [Collective::Allgather, Collective::ReduceScatterBlock] {
+            let problem = Problem { window, ..Problem::new(1024) };
+            let program = collective.algorithm("pat").unwrap().schedule(&problem, 0);
+            let counts = Counts::One { count: 1 << 20, bytes: 1 };
+            let plan = Plan::new(&program, &bind(collective, 0, program.blocks, &counts, &counts));
+            let windows = plan.staging_bytes.div_ceil(window << 20);
+            assert!(windows <= 2 * (8 + 1) + 2, "{}: {windows}", collective.name());
+        }
     }
 
     #[test]

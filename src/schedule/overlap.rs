@@ -10,8 +10,8 @@ impl Schedule {
     /// them. It posts a receive as soon as its blocks are free and earlier receives are posted, at the latest
     /// where it was.
     ///
-    /// At most `ahead` receives are posted before their old places, and at most `ahead` sends outlive their
-    /// old waits. Every wait comes at its old place or later, every post at its old place or earlier. So a
+    /// At most `ahead` receives are posted before their old places, and at most `ahead` sends and as many receives
+    /// outlive their old waits. Every wait comes at its old place or later, every post at its old place or earlier. So a
     /// program without deadlock stays without.
     ///
     /// A flag announces everything before it: where a flag is raised or awaited, no post is outstanding that
@@ -103,17 +103,15 @@ impl<'a> Overlap<'a> {
         self.written.push(step.clone());
     }
 
-    /// Passes a wait of the old program. Its posts may stay outstanding, but at most `ahead` sends.
+    /// Passes a wait of the old program. Its posts may stay outstanding, but at most `ahead` sends and as many receives:
+    /// packed messages take memory until the wait.
     fn pass_wait(&mut self, posts: &[Post]) {
         let outstanding = self.receives.iter_mut().chain(&mut self.sends);
         outstanding.filter(|other| posts.contains(&other.source)).for_each(|other| other.is_due = true);
-        let due = self.sends.iter().filter(|send| send.is_due).count();
-        let mut excess = due.saturating_sub(self.ahead);
-        let waited = take_if(&mut self.sends, |send| {
-            let is_taken = send.is_due && excess > 0;
-            excess -= usize::from(is_taken);
-            is_taken
-        });
+        let received = oldest_due(&self.receives, self.ahead);
+        let mut waited = self.take_receives(|receive| received.contains(&receive.post));
+        let sent = oldest_due(&self.sends, self.ahead);
+        waited.extend(take_if(&mut self.sends, |send| sent.contains(&send.post)));
         self.wait(waited);
     }
 
@@ -228,6 +226,13 @@ impl Targets {
         let before = self.0.range((run.buffer, 0)..(run.buffer, end)).rev();
         before.take_while(move |(_, (last, _))| *last > start).map(|(_, &(_, post))| post)
     }
+}
+
+/// Returns the due posts that more than `most` due ones follow.
+fn oldest_due(posts: &[Outstanding], most: usize) -> Vec<Post> {
+    let mut due: Vec<Post> = posts.iter().filter(|post| post.is_due).map(|post| post.post).collect();
+    due.truncate(due.len().saturating_sub(most));
+    due
 }
 
 /// Removes some of the posts and returns them in their order.

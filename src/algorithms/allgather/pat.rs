@@ -3,7 +3,8 @@
 //!
 //! Let d ≥ 2 be the smallest power of two with ceil(p / d) ≤ w. Then there are ceil(log2(p / d)) + min(d, p) − 1
 //! rounds, and p − 1 blocks are sent. If w ≥ p / 2, there are ceil(log2 p) rounds, and `sparbit` sends the same
-//! blocks to the same ranks. If w = 1, there are p − 1 rounds.
+//! blocks to the same ranks. If w = 1, there are p − 1 rounds. Messages in flight are packed, in memory of up to
+//! about 18 w blocks.
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::circulant::of_rank;

@@ -4,7 +4,8 @@
 //! With the least power of two d ≥ 2 for which ceil(p / d) ≤ w: ceil(log2(p / d)) + min(d, p) − 1 rounds, p − 1 blocks
 //! sent and reduced. If all blocks are equally long, scratch holds (log2(d) + 2) ceil(p / d) of them. With a window of
 //! 1 this number grows with the logarithm of p. If blocks differ in length, scratch has two places for each block.
-//! Combines contributions out of order, so the operator must commute.
+//! Messages in flight are packed, in memory of up to about 18 w blocks. Combines contributions out of order, so the
+//! operator must commute.
 
 use super::alone;
 use crate::algorithms::building_blocks::AHEAD;
