@@ -225,7 +225,7 @@ impl Collective {
 
     /// Looks an algorithm up by its name or one of its aliases.
     pub fn algorithm(self, name: &str) -> Option<&'static Algorithm> {
-        self.algorithms().find(|algorithm| algorithm.name == name || algorithm.aliases.contains(&name))
+        self.algorithms().find(|algorithm| algorithm.is_named(name))
     }
 
     /// The parameters that at least one algorithm of this collective takes.

@@ -287,6 +287,11 @@ impl Algorithm {
         self.collectives.contains(&collective)
     }
 
+    /// Whether this is its name or one of its aliases.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
     /// Returns the first of its collectives. All have the same buffers, roots and results, so one proof covers them.
     pub fn contract(&self) -> Collective {
         self.collectives[0]

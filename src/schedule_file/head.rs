@@ -1,7 +1,7 @@
 //! The head of a schedule file: a key and its value in each line.
 
 use super::Misread;
-use crate::algorithms::{Collective, Cut, Root};
+use crate::algorithms::{Collective, Cut, Root, compiled};
 use crate::schedule::content;
 use crate::text::nearest::unknown;
 
@@ -121,12 +121,14 @@ fn check_name(said: Said, collective: Collective) -> Result<(), Misread> {
             "a name has up to {LONGEST_NAME} small letters, digits and underscores, and begins with a letter"
         ));
     }
-    match collective.algorithm(said.value) {
-        Some(_) => {
+    // Algorithms of files may have the name: this file may have been loaded before.
+    let mut own = compiled().filter(|algorithm| algorithm.performs(collective));
+    match own.any(|algorithm| algorithm.is_named(said.value)) {
+        true => {
             let (collective, name) = (collective.name(), said.value);
             said.wrong(format!("rustcoll itself has a {collective} algorithm named {name}"))
         }
-        None => Ok(()),
+        false => Ok(()),
     }
 }
 

@@ -165,6 +165,21 @@ fn only_proved_algorithms_are_used() {
     );
 }
 
+/// A search may find a name again, and a file may be verified beside itself.
+#[test]
+fn files_that_are_loaded_may_be_read_again() {
+    let folder = folder("loaded-schedules");
+    let text = BCAST.replace("name mine", "name mine\nroot any");
+    fs::write(folder.join("mine.sched"), text).unwrap();
+    let verified = printed("rustcoll --schedules mine.sched verify mine.sched", &folder);
+    assert_eq!(verified, "mine.sched: bcast mine on 2 ranks: 2 problems, all right\n");
+    let ring = "rustcoll schedule allgather ring --ranks 3 --file | sed s/my_ring/synthesized/ > found.sched";
+    assert_eq!(printed(ring, &folder), "");
+    let search = "rustcoll --schedules found.sched synthesize allgather --nodes 2,1 --bytes 8 --attempts 3";
+    let found = printed(&format!("{search} --machine hockney:1e-6,1e-9,0 -o new.sched"), &folder);
+    assert!(found.starts_with("the best of 3 timetables: "), "{found}");
+}
+
 #[test]
 fn nodes_with_too_few_or_too_many_ranks_are_refused() {
     let folder = folder("synthesize-nodes");
