@@ -33,7 +33,7 @@ pub use proof::{Disproof, FaultyLine, Proved};
 pub use writing::{Title, file, file_of, lack};
 
 use crate::algorithms::{Collective, Listed, Root};
-use crate::schedule::{Buffer, Extents, Lines, Listing, ParseError, SlotKind, Step, content};
+use crate::schedule::{Buffer, Extents, Lines, Listing, ParseError, Schedule, SlotKind, Step, content};
 use crate::selection::Ranges;
 use general::General;
 use head::Head;
@@ -177,20 +177,32 @@ fn is_direct(step: &Step, rank: usize) -> bool {
     }
 }
 
+/// What programs have together.
+#[derive(Default)]
+struct Totals {
+    extents: Extents,
+    blocks: usize,
+}
+
+impl Totals {
+    /// Adds a program. Returns of which things there are now too many, and the most that there may be.
+    fn add(&mut self, program: &Schedule) -> Option<(usize, &'static str)> {
+        self.extents.add(program);
+        self.blocks += 2 * program.blocks + program.scratch_blocks() + program.slots;
+        let too_many_blocks = (self.blocks > MOST_BLOCKS).then_some((MOST_BLOCKS, "blocks"));
+        self.extents.beyond(MOST_STEPS).map(|(_, things)| (MOST_STEPS, things)).or(too_many_blocks)
+    }
+}
+
 /// Groups the listings by number of ranks. Each group must be complete.
 fn by_size(
     listings: impl Iterator<Item = Result<Listing, Misread>>,
 ) -> Result<BTreeMap<usize, Vec<Listing>>, Misread> {
     let mut by_size: BTreeMap<usize, Vec<Listing>> = BTreeMap::new();
-    let (mut extents, mut blocks) = (Extents::default(), 0);
+    let mut totals = Totals::default();
     for listing in listings {
         let listing = listing?;
-        let program = &listing.schedule;
-        extents.add(program);
-        blocks += 2 * program.blocks + program.scratch_blocks() + program.slots;
-        let too_many_blocks = (blocks > MOST_BLOCKS).then_some((MOST_BLOCKS, "blocks"));
-        let too_many = extents.beyond(MOST_STEPS).map(|(_, things)| (MOST_STEPS, things)).or(too_many_blocks);
-        if let Some((most, things)) = too_many {
+        if let Some((most, things)) = totals.add(&listing.schedule) {
             let message = format!("with this program, all of them have more than {most} {things} together");
             return Err(Misread::of(&listing, message));
         }

@@ -326,3 +326,16 @@ fn what_a_file_has_no_words_for_is_refused() {
         "allgather ring cannot be written as a file: programs in files are for calls that are not in place"
     );
 }
+
+#[test]
+fn what_could_not_be_read_is_not_written() {
+    let refused = |name, ranks| {
+        let algorithm = Collective::Allgather.algorithm(name).unwrap();
+        file_of(algorithm, Collective::Allgather, &Problem::new(ranks)).unwrap_err()
+    };
+    for (name, ranks, most) in [("sparbit", 128, "1048576 bytes"), ("ring", 1200, "4194304 steps")] {
+        let expected =
+            format!("allgather {name} cannot be written as a file: it would have more than {most}");
+        assert_eq!(refused(name, ranks), expected);
+    }
+}

@@ -66,6 +66,9 @@ fn faults_and_files_that_are_none_end_with_1() {
     let expected =
         "allgather allgather_as_gather_bcast cannot be written as a file: it calls other collectives";
     assert_eq!(mock_up, format!("2\nrustcoll: {expected}\n"));
+    let long = run("rustcoll schedule allgather sparbit --ranks 128 --file");
+    let expected = "allgather sparbit cannot be written as a file: it would have more than 1048576 bytes";
+    assert_eq!(long, format!("2\nrustcoll: {expected}\n"));
 }
 
 const BCAST: &str = "\
