@@ -29,6 +29,6 @@ pub mod tree_reduce;
 /// messages that arrive early. More would gain nothing where a message takes no longer than sending eight.
 pub const AHEAD: usize = 8;
 
-/// How many messages of a root that all ranks send to, or that sends to all, are under way at a time, below its rank and
-/// above. The root keeps about 40 bytes for each. So many keep any network busy.
+/// How many messages of a root that all ranks send to, or that sends to all, are under way at a time. The
+/// root keeps about 40 bytes for each. So many keep any network busy.
 pub const ROOT_WINDOW: usize = 512;

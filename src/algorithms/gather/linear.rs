@@ -26,13 +26,37 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(root, Send.block(rank));
         return program.build();
     }
-    for sources in [0..root, root + 1..size] {
-        program.repeat_within(ROOT_WINDOW, sources, |program, source| {
-            program.receive(source, Recv.block(source));
-        });
-    }
+    // From the rank after the root on, all ranks form one loop.
+    program.repeat_within(ROOT_WINDOW, 1..size, |program, distance| {
+        let source = (root + distance) % size;
+        program.receive(source, Recv.block(source));
+    });
     if !in_place {
         program.copy(Send.block(root), Recv.block(root));
     }
     program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{inter, scatter};
+
+    #[test]
+    fn no_more_ranks_make_the_program_of_a_root_longer() {
+        let of_one_group = |size: usize| Problem { root: size / 2, ..Problem::new(size) };
+        let cases: [(Algorithm, fn(usize) -> Problem); 4] = [
+            (ALGORITHM, of_one_group),
+            (scatter::linear::ALGORITHM, of_one_group),
+            (inter::gather_linear::ALGORITHM, |size| Problem::between(1, size)),
+            (inter::scatter_linear::ALGORITHM, |size| Problem::between(1, size)),
+        ];
+        for (algorithm, problem) in cases {
+            let steps = |size| {
+                let problem = problem(size);
+                algorithm.schedule(&problem, problem.root).steps.len()
+            };
+            assert_eq!(steps(2000), steps(4000), "{}", algorithm.title());
+        }
+    }
 }

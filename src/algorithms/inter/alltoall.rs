@@ -27,12 +27,17 @@ pub(super) fn exchange(problem: &Problem, rank: usize, sent: impl Fn(usize) -> R
     let Problem { size, remote, .. } = *problem;
     let mut program = Builder::new(rank, size, size);
     // Rank i starts with rank i of the other group, so few ranks are the target of two first messages.
-    let partners = || (0..remote).map(|distance| problem.local() + (rank + distance) % remote);
-    for source in partners() {
-        program.receive(source, Recv.block(source));
+    let first = problem.local() + rank % remote;
+    let partners = || [first..size, problem.local()..first];
+    for sources in partners() {
+        program.repeat(sources, |program, source| {
+            program.receive(source, Recv.block(source));
+        });
     }
-    for target in partners() {
-        program.send(target, sent(target));
+    for targets in partners() {
+        program.repeat(targets, |program, target| {
+            program.send(target, sent(target));
+        });
     }
     program.build()
 }

@@ -26,11 +26,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.receive(root, Recv.block(rank));
         return program.build();
     }
-    for targets in [0..root, root + 1..size] {
-        program.repeat_within(ROOT_WINDOW, targets, |program, target| {
-            program.send(target, Send.block(target));
-        });
-    }
+    // From the rank after the root on, all ranks form one loop.
+    program.repeat_within(ROOT_WINDOW, 1..size, |program, distance| {
+        let target = (root + distance) % size;
+        program.send(target, Send.block(target));
+    });
     if !in_place {
         program.copy(Send.block(root), Recv.block(root));
     }
