@@ -32,9 +32,10 @@ pub use loading::{Loaded, MOST_RANKS_AT_START, certify, files, prove, prove_at_s
 pub use proof::{Disproof, FaultyLine, Proved};
 pub use writing::{Title, file, file_of, lack};
 
-use crate::algorithms::{Collective, Listed, Root};
-use crate::schedule::{Buffer, Extents, Lines, Listing, ParseError, Schedule, SlotKind, Step, content};
+use crate::algorithms::{Collective, Listed, Problem, Root};
+use crate::schedule::{Extents, Lines, Listing, ParseError, Schedule, content};
 use crate::selection::Ranges;
+use crate::verify;
 use general::General;
 use head::Head;
 use std::collections::BTreeMap;
@@ -133,48 +134,9 @@ impl ScheduleFile {
 /// Fails if a rank would need the lengths of other ranks' blocks in a collective in which each knows only its
 /// own.
 fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misread> {
-    let knows_own = matches!(
-        collective,
-        Collective::Alltoallv | Collective::Alltoallw | Collective::Gatherv | Collective::Scatterv
-    );
-    let schedule = &listing.schedule;
-    // A lent slot comes with its block's length.
-    let has_slots = schedule.slots > 0 && schedule.slot_kind != SlotKind::Lent;
-    if knows_own && (schedule.scratch_blocks() > 0 || has_slots) {
-        let collective = collective.name();
-        let message = format!(
-            "this program has scratch blocks or slots, but in {collective} ranks know only how long their own blocks are"
-        );
-        return Err(Misread::of(listing, message));
-    }
-    let is_of_pairs = matches!(collective, Collective::Alltoallv | Collective::Alltoallw);
-    if is_of_pairs && !schedule.carried_out().all(|step| is_direct(&step, schedule.rank)) {
-        let collective = collective.name();
-        let message = format!(
-            "this program moves a block by way of a third rank or of another block's place, but in {collective} only its sender and its \
-             receiver know how long it is"
-        );
-        return Err(Misread::of(listing, message));
-    }
-    Ok(())
-}
-
-/// Whether a step moves blocks only from where `rank` or its peer sends them to where they are received.
-fn is_direct(step: &Step, rank: usize) -> bool {
-    match *step {
-        Step::Send { peer, ref message, .. } => *message == Buffer::Send.block(peer as usize).into(),
-        Step::Receive { peer, ref message, .. } => *message == Buffer::Recv.block(peer as usize).into(),
-        Step::Copy { source, target } => match (source.buffer, target.buffer) {
-            (Buffer::Send, Buffer::Shared(_)) => true,
-            (Buffer::Send, Buffer::Recv) => {
-                [source, target].iter().all(|run| run.indices() == (rank..rank + 1))
-            }
-            (Buffer::Shared(owner), Buffer::Recv) => target == Buffer::Recv.block(owner as usize),
-            _ => false,
-        },
-        Step::Reduce { .. } => false,
-        Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => true,
-    }
+    let problem = Problem::new(listing.schedule.size);
+    verify::check_lengths(collective, &problem, &listing.schedule)
+        .map_err(|violation| Misread::of(listing, violation.fault.to_string()))
 }
 
 /// What programs have together.

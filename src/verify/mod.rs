@@ -3,8 +3,8 @@
 //! First each program is checked on its own (`program`), then every send is paired with its receive
 //! (`matching`). Then all ranks are run symbolically (`execution`): blocks hold values that know which inputs
 //! they were made of (`values`). Finally the values in the receive buffers are compared with what the
-//! collective promises (`contract`). Programs whose ranks learn lengths of blocks first must satisfy more
-//! (`lengths`).
+//! collective promises (`contract`). Ranks must know the lengths of what they move. Programs whose ranks
+//! learn lengths of blocks first must satisfy more (`lengths`).
 //!
 //! No receive has a wildcard, data is captured when it is sent, and messages and flags impose an order
 //! (`clock`) on the reads and writes of shared slots (`slots`). So the outcome does not depend on the order
@@ -51,7 +51,8 @@ pub fn verify_programs(
     schedules: &[Schedule],
 ) -> Result<(), Violation> {
     verify_schedules(algorithm.contract(), problem, algorithm.keeps_order(), schedules)?;
-    verify_lengths(algorithm.requires, schedules)
+    verify_lengths(algorithm.requires, schedules)?;
+    lengths::check_arguments(algorithm, problem, &Schedule::all_unrolled(schedules))
 }
 
 /// Verifies the schedules of all ranks, rank 0 first. With `ordered` the operands of a reduction must be combined in
@@ -92,6 +93,15 @@ fn run(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Res
     program::check(collective, problem, schedules)?;
     let matching = matching::match_posts(collective, schedules)?;
     execution::run(collective, problem, schedules, &matching)
+}
+
+/// Checks that a program needs only the lengths of blocks that the rank's arguments contain.
+pub fn check_lengths(
+    collective: Collective,
+    problem: &Problem,
+    schedule: &Schedule,
+) -> Result<(), Violation> {
+    lengths::check_ends(collective, problem, schedule)
 }
 
 /// Verifies that the schedules of all ranks can be executed with the lengths of blocks that these requirements provide.

@@ -1,5 +1,6 @@
 //! What can be wrong with a set of schedules.
 
+use crate::algorithms::Collective;
 use crate::schedule::{MOST_TIMES, Message, Post, Run, SlotKind, Step};
 use std::fmt;
 use std::ops::Range;
@@ -31,6 +32,10 @@ pub enum Fault {
     SlotsOfTwoGroups,
     /// Slots in a program whose ranks learn lengths of blocks first.
     SlotsOfUnknownLengths,
+    /// Scratch blocks or slots, in a collective in which each rank knows only the lengths of its own blocks.
+    OnlyOwnLengths(Collective),
+    /// A block takes another way than from its sender to its receiver, in a collective in which only these know its length.
+    ByAnotherWay(Collective),
     /// There is no slot of this number; there are so many.
     NoSlot(u32, usize),
     /// The rank is on another node, so its slots are not visible.
@@ -161,6 +166,21 @@ impl fmt::Display for Fault {
             Fault::SlotsOfTwoGroups => write!(formatter, "slots between two groups"),
             Fault::SlotsOfUnknownLengths => {
                 write!(formatter, "slots, although lengths of blocks have to be learned first")
+            }
+            Fault::OnlyOwnLengths(collective) => {
+                let collective = collective.name();
+                write!(
+                    formatter,
+                    "this program has scratch blocks or slots, but in {collective} ranks know only how long their own blocks are"
+                )
+            }
+            Fault::ByAnotherWay(collective) => {
+                let collective = collective.name();
+                write!(
+                    formatter,
+                    "this program moves a block by way of a third rank or of another block's place, but in {collective} only its \
+                     sender and its receiver know how long it is"
+                )
             }
             Fault::NoSlot(slot, slots) => write!(formatter, "slot {slot} is none of {slots}"),
             Fault::OtherNode(rank) => {
