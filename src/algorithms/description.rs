@@ -3,6 +3,9 @@
 use super::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, Reason, Stencil};
 use std::fmt;
 
+/// The most neighbours of a rank on a grid.
+const MOST_NEIGHBOURS: usize = 1 << 12;
+
 /// A user's description of a problem. `None` stands for the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
@@ -124,6 +127,15 @@ impl Description {
         let places = lengths.iter().try_fold(1usize, |places, length| places.checked_mul(*length));
         if places != Some(self.ranks) {
             return Err(wrong("grid", format!("{text} does not have {} places", self.ranks)));
+        }
+        // A dimension of one rank counts, too.
+        let neighbours = match (self.corners, lengths.len()) {
+            (true, dimensions) => 3usize.saturating_pow(dimensions.try_into().unwrap_or(u32::MAX)) - 1,
+            (false, dimensions) => 2 * dimensions,
+        };
+        if neighbours > MOST_NEIGHBOURS {
+            let message = format!("{text}: each rank would have more than {MOST_NEIGHBOURS} neighbours");
+            return Err(wrong("grid", message));
         }
         Ok(lengths.into_iter().map(dimension).collect())
     }

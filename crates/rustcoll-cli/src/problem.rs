@@ -155,6 +155,10 @@ mod tests {
                 "neighbor_alltoall linear --ranks 7 --grid 7x",
                 "--grid 7x: expected numbers from 1 up, as in 4x3",
             ),
+            (
+                "neighbor_alltoall linear --ranks 1 --grid 1x1x1x1x1x1x1x1 --corners",
+                "--grid 1x1x1x1x1x1x1x1: each rank would have more than 4096 neighbours",
+            ),
         ] {
             assert_eq!(read(line).unwrap_err(), expected, "{line}");
         }
