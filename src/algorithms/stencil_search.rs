@@ -10,6 +10,9 @@ const DIMENSIONS: RangeInclusive<usize> = 2..=4;
 /// How many grids are tried, with borders and without: up to 64 stencils in four dimensions, a bit each in [`vote`].
 const MOST_GRIDS: usize = 4;
 
+/// How many offsets are found at most: one for each neighbour on each torus. This takes about half a second.
+const MOST_OFFSETS: usize = 1 << 19;
+
 /// Numbers of neighbours with which combining can pay (from two steps in two dimensions on) after a short search.
 const NEIGHBOURS: RangeInclusive<usize> = 4..=1 << 10;
 
@@ -29,7 +32,7 @@ pub fn candidates(size: usize, rank: usize, destinations: &[usize]) -> Vec<Stenc
         Stencil::new(grid, destinations.iter().map(|&other| somewhere.between(rank, other)))
     };
     let pays = |stencil: &Stencil| 2 * stencil.combined_messages() <= distinct(stencil);
-    let tori = factorisations(size).into_iter().map(|lengths| stencil(&torus(&lengths)));
+    let tori = tried(size, destinations.len()).into_iter().map(|lengths| stencil(&torus(&lengths)));
     let mut tori: Vec<Stencil> = tori.filter(pays).collect();
     tori.sort_by_cached_key(|torus| (torus.combined_messages(), hops(torus)));
     tori.truncate(MOST_GRIDS);
@@ -90,6 +93,14 @@ fn borders(grid: &[Dimension]) -> Vec<Vec<Dimension>> {
         grids.into_iter().flat_map(with).collect()
     };
     grid.iter().fold(vec![Vec::new()], longer)
+}
+
+/// Returns the tori that are tried, fewest dimensions first. All ranks try the same ones.
+fn tried(size: usize, neighbours: usize) -> Vec<Vec<usize>> {
+    let mut tori = factorisations(size);
+    tori.sort_by_key(Vec::len);
+    tori.truncate(MOST_OFFSETS / neighbours);
+    tori
 }
 
 /// The ways to write a number as a product of numbers from 2 up, in every order.
@@ -179,6 +190,15 @@ mod tests {
         let mut turned = crossed;
         turned[3].destinations.pop();
         assert_eq!(found(&Graph::new(turned)), None);
+    }
+
+    #[test]
+    fn many_neighbours_on_many_grids_do_not_take_long() {
+        let all = factorisations(5040);
+        assert_eq!(tried(5040, 26).len(), all.len());
+        let tried = tried(5040, 1000);
+        assert!(1000 * all.len() > 6 * MOST_OFFSETS && 1000 * tried.len() <= MOST_OFFSETS);
+        assert!(all.iter().filter(|lengths| lengths.len() == 2).all(|lengths| tried.contains(lengths)));
     }
 
     #[test]
