@@ -17,8 +17,9 @@ pub fn ring_reduce_scatter(rank: usize, size: usize, contribution: Buffer) -> Sc
         program.exchange((next, partial.block(sent)), (previous, incoming.block(received)));
         program.reduce(contribution.block(received), incoming.block(received), incoming.block(received));
     };
-    // The first round is outside the loop: it sends a block of the contribution, not a partial sum.
-    for steps in [1..size.min(2), 2..size] {
+    // The first round is outside the loop: it sends a block of the contribution, not a partial sum. So is the last one,
+    // which brings the rank's own block: reduce-scatters have another place for it.
+    for steps in [1..size.min(2), 2..size - 1, (size - 1).max(2)..size] {
         program.repeat(steps, round);
     }
     // Block `rank` is complete on this rank. A single rank has received nothing.

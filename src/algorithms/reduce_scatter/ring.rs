@@ -32,3 +32,14 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     };
     ring_reduce_scatter(rank, problem.size, Send).map_runs(place)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_ranks_do_not_make_the_program_longer() {
+        let steps = |size| ALGORITHM.schedule(&Problem::new(size), size / 3).steps.len();
+        assert_eq!(steps(100), steps(1000));
+    }
+}
