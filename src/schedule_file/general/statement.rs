@@ -4,9 +4,14 @@ use super::super::Misread;
 use super::expression::{Expression, name};
 use super::fault;
 use crate::schedule::{Buffer, Line};
+use crate::text::nearest::unknown;
+use std::collections::BTreeSet;
 
 /// Statements, one after the other.
 pub type Statements = Vec<Numbered>;
+
+/// The names that have values from the start, and keep them.
+const GIVEN: [&str; 2] = ["rank", "size"];
 
 /// The deepest nesting of loops and conditions.
 const MOST_NESTED: usize = 64;
@@ -100,10 +105,52 @@ impl Statement {
         let mut lines = lines.filter(|line| !line.at_end()).collect::<Vec<_>>().into_iter();
         let (block, ending, last) = block(&mut lines, 0)?;
         match (ending, last) {
-            (Ending::Text, _) | (_, None) => Ok(block),
+            (Ending::Text, _) | (_, None) => check_labels(&block).map(|()| block),
             (_, Some(line)) => Err(fault(&line, "there is no loop or condition that this could belong to")),
         }
     }
+}
+
+/// Fails if a line waits for a label that no post has.
+fn check_labels(statements: &Statements) -> Result<(), Misread> {
+    let mut labels = BTreeSet::new();
+    each(statements, &mut |line| {
+        if let Statement::Send { label: Some(label), .. } | Statement::Receive { label: Some(label), .. } =
+            &line.statement
+        {
+            labels.insert(label.as_str());
+        }
+        Ok(())
+    })?;
+    each(statements, &mut |line| {
+        let Statement::Wait { labels: awaited } = &line.statement else { return Ok(()) };
+        match awaited.iter().find(|label| !labels.contains(label.as_str())) {
+            Some(label) => {
+                let message = unknown("label", label, labels.iter().copied());
+                Err(Misread { line: line.number, column: 1, message })
+            }
+            None => Ok(()),
+        }
+    })
+}
+
+/// Visits all statements, also those in loops and conditions.
+fn each<'a>(
+    statements: &'a Statements,
+    visit: &mut dyn FnMut(&'a Numbered) -> Result<(), Misread>,
+) -> Result<(), Misread> {
+    for line in statements {
+        visit(line)?;
+        match &line.statement {
+            Statement::For { body, .. } | Statement::While { body, .. } => each(body, visit)?,
+            Statement::If { then, otherwise, .. } => {
+                each(then, visit)?;
+                each(otherwise, visit)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The line that ended a block, if one did.
@@ -141,12 +188,12 @@ fn statement<'text>(
     line.skip(word);
     let statement = match word {
         "let" => {
-            let name = name(line, "a name")?.to_owned();
+            let name = variable(line)?;
             line.expect("=")?;
             Statement::Let { name, value: Expression::read(line)? }
         }
         "for" => {
-            let name = name(line, "a name")?.to_owned();
+            let name = variable(line)?;
             line.expect("in")?;
             let first = Expression::read(line)?;
             line.expect("..")?;
@@ -219,6 +266,17 @@ fn statement<'text>(
     };
     line.end(())?;
     Ok(statement)
+}
+
+/// Reads the name that a line gives a value.
+fn variable(line: &mut Line) -> Result<String, Misread> {
+    let begun = *line;
+    match name(line, "a name")? {
+        given if GIVEN.contains(&given) => {
+            Err(fault(&begun, format!("{given} has its value from the start, and keeps it")))
+        }
+        name => Ok(name.to_owned()),
+    }
 }
 
 /// Reads the statements up to the "end".

@@ -109,6 +109,15 @@ fn a_disproof_names_the_line() {
 }
 
 #[test]
+fn a_label_that_no_post_has_is_not_awaited() {
+    let mistyped = TREE.replace("wait first", "wait frist");
+    assert_eq!(
+        misread(&mistyped),
+        "line 12, column 1: unknown label `frist`; the nearest known one is `first`"
+    );
+}
+
+#[test]
 fn messages_without_blocks_are_not_posted() {
     let text = RING.replace("from recv[(rank - round) % size]", "from recv[0..0]");
     assert_eq!(programs(&text, 3)[0].messages_sent(), 0);
@@ -144,6 +153,9 @@ fn faults_have_their_place() {
             "-size blocks",
             "line 5, column 1: the number of blocks is -2, not a number from 0 to 4294967294",
         ),
+        ("let next", "let rank", "line 6, column 5: rank has its value from the start, and keeps it"),
+        ("for round", "for size", "line 8, column 5: size has its value from the start, and keeps it"),
+        ("  wait", "  wait next", "line 11, column 1: unknown label `next`"),
         ("  wait", "  weight", "line 11, column 3: expected \"send\", \"receive\", \"wait\""),
         ("for round", "for while", "line 8, column 5: expected a name, found \"while\""),
         ("\nend\n", "\n", "line 8, column 1: this \"for\" has no \"end\""),
