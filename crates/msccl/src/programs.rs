@@ -36,6 +36,8 @@ struct Program<'a> {
     outstanding: HashSet<Post>,
     /// By sender: the number of its envelopes that have been posted.
     posted: HashMap<usize, usize>,
+    /// All envelopes that have been posted.
+    received: HashSet<usize>,
     /// The envelopes that the rank has begun to await, and may post.
     awaited: HashSet<usize>,
     /// The senders of the awaited envelopes.
@@ -95,6 +97,7 @@ impl<'a> Program<'a> {
             touched: HashMap::new(),
             outstanding: HashSet::new(),
             posted: HashMap::new(),
+            received: HashSet::new(),
             awaited: HashSet::new(),
             expected: BTreeSet::new(),
             early: HashSet::new(),
@@ -149,6 +152,7 @@ impl<'a> Program<'a> {
     fn receive(&mut self, sender: usize, envelope: usize) {
         self.mark(self.line);
         *self.posted.entry(sender).or_default() += 1;
+        self.received.insert(envelope);
         let is_early = !self.awaited.contains(&envelope);
         let targets = self.targets(envelope, is_early);
         if is_early {
@@ -183,7 +187,7 @@ impl<'a> Program<'a> {
 
     fn take(&mut self, number: usize) {
         let (message, envelope) = (&self.order.messages[number], self.envelopes.of[number]);
-        while !self.is_posted(message.sender, envelope) {
+        while !self.received.contains(&envelope) {
             let next = self.next_of(message.sender).expect("this one is among them");
             self.receive(message.sender, next);
         }
@@ -195,11 +199,6 @@ impl<'a> Program<'a> {
                 }
             }
         }
-    }
-
-    fn is_posted(&self, sender: usize, envelope: usize) -> bool {
-        let posted = self.posted.get(&sender).copied().unwrap_or(0);
-        self.envelopes.between[&[sender, self.rank]][..posted].contains(&envelope)
     }
 
     fn send(&mut self, message: usize) {
