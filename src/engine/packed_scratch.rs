@@ -3,30 +3,32 @@
 //! The number of a scratch block tells its length: that of a vector's block. An algorithm that needs one block of each of
 //! many vectors names blocks that lie vectors apart, and would take memory for all of them.
 
-use super::{Memory, Operation, Plan, Rows};
+use super::{Loop, Memory, Operation, Plan, Rows};
 use crate::schedule::Buffer;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Plan {
-    /// Moves the parts of scratch memory that are used together, in their order.
+    /// Moves the parts of scratch memory that are used together, in their order. In loops, scratch runs must not move.
     pub(super) fn pack_scratch(&mut self) {
-        let parts = self.parts_of_scratch();
-        let place_of = |offset: usize| {
-            let (part, place) = &parts[parts.partition_point(|(part, _)| part.end <= offset)];
-            place + (offset - part.start)
-        };
-        for operation in &mut self.operations {
-            each_in_scratch(operation, |offset, _| *offset = place_of(*offset));
-        }
-        self.scratch_elements = parts.last().map_or(0, |(part, place)| place + part.len());
-    }
-
-    /// Returns the parts that are used, ascending, each with the place that it gets.
-    fn parts_of_scratch(&mut self) -> Vec<(Range<usize>, usize)> {
-        let mut used = Vec::new();
+        let mut used: Vec<Range<usize>> = self.loops.iter().flat_map(Loop::scratch).collect();
         for operation in &mut self.operations {
             each_in_scratch(operation, |_, elements| used.push(elements));
         }
+        let packed = Packed::of(used);
+        self.scratch_elements = packed.elements();
+        packed.place(&mut self.operations);
+        let packed = Arc::new(packed);
+        self.loops.iter_mut().for_each(|repeated| repeated.pack(packed.clone()));
+    }
+}
+
+/// The parts of scratch memory that are used, ascending, each with the place that it gets.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Packed(Vec<(Range<usize>, usize)>);
+
+impl Packed {
+    fn of(mut used: Vec<Range<usize>>) -> Packed {
         used.sort_unstable_by_key(|elements| elements.start);
         let mut parts: Vec<(Range<usize>, usize)> = Vec::new();
         for elements in used {
@@ -38,7 +40,22 @@ impl Plan {
                 }
             }
         }
-        parts
+        Packed(parts)
+    }
+
+    fn elements(&self) -> usize {
+        self.0.last().map_or(0, |(part, place)| place + part.len())
+    }
+
+    /// Gives the regions of operations their places.
+    pub fn place(&self, operations: &mut [Operation]) {
+        let place_of = |offset: usize| {
+            let (part, place) = &self.0[self.0.partition_point(|(part, _)| part.end <= offset)];
+            place + (offset - part.start)
+        };
+        for operation in operations {
+            each_in_scratch(operation, |offset, _| *offset = place_of(*offset));
+        }
     }
 }
 

@@ -38,8 +38,8 @@ impl Plan {
     /// Binds a schedule. Loops of more than `MOST_UNROLLED` steps, over all iterations, are bound during execution.
     pub fn new(schedule: &Schedule, binding: &Binding) -> Plan {
         let mut plan = Plan::with_loops(schedule, binding, MOST_UNROLLED);
-        // What loops use, only their execution shows.
-        if plan.scratch_elements > 0 && plan.loops.is_empty() {
+        // Which scratch memory runs use that move in a loop, only its execution shows.
+        if plan.scratch_elements > 0 && plan.loops.iter().all(Loop::keeps_scratch) {
             plan.pack_scratch();
         }
         plan

@@ -1,9 +1,12 @@
 //! Loops of a schedule that are bound during execution, one iteration at a time. So a plan takes no more
 //! memory than its program.
 
+use super::packed_scratch::Packed;
 use super::planner::Planner;
 use super::{Binding, Plan};
-use crate::schedule::{Message, Post, ProgramPart, Repeat, Schedule, Step};
+use crate::schedule::{Buffer, Message, Post, ProgramPart, Repeat, Schedule, Step};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A loop of a schedule, and its binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +16,8 @@ pub struct Loop {
     binding: Binding,
     /// How many post numbers are used, in a circle.
     posts: usize,
+    /// The places of its scratch memory, if the plan's is packed.
+    packed: Option<Arc<Packed>>,
 }
 
 /// One iteration of a loop.
@@ -29,7 +34,7 @@ impl Loop {
         let steps = schedule.steps[repeat.steps.clone()].to_vec();
         let repeats = vec![Repeat { steps: 0..steps.len(), ..repeat.clone() }];
         let idle = Schedule::idle(schedule.rank, schedule.size, schedule.blocks);
-        Loop { program: Schedule { steps, repeats, ..idle }, binding: binding.clone(), posts }
+        Loop { program: Schedule { steps, repeats, ..idle }, binding: binding.clone(), posts, packed: None }
     }
 
     /// Whether a loop can be bound during execution: no message needs staging memory, because it stays contiguous. In a
@@ -44,6 +49,25 @@ impl Loop {
             _ => true,
         };
         schedule.slots == 0 && schedule.steps[repeat.steps.clone()].iter().all(is_possible)
+    }
+
+    /// Whether all scratch runs stay where they are from one iteration to the next.
+    pub fn keeps_scratch(&self) -> bool {
+        let steps = self.program.steps.iter().zip(&self.program.repeats[0].moves);
+        let mut runs = steps.flat_map(|(step, by)| step.runs().into_iter().zip(&by.runs));
+        runs.all(|(run, by)| run.buffer != Buffer::Scratch || *by == 0)
+    }
+
+    /// Returns the elements of scratch memory that it uses in its first iteration.
+    pub(super) fn scratch(&self) -> impl Iterator<Item = Range<usize>> {
+        let runs = self.program.steps.iter().flat_map(Step::runs);
+        let in_scratch = runs.filter(|run| run.buffer == Buffer::Scratch);
+        in_scratch.flat_map(|run| self.binding.scratch.layout.ranges(run.indices()))
+    }
+
+    /// Gives scratch memory other places.
+    pub(super) fn pack(&mut self, packed: Arc<Packed>) {
+        self.packed = Some(packed);
     }
 
     /// Returns the same loop with rank `r` called `(r + by) mod size`.
@@ -77,6 +101,9 @@ impl Loop {
         let mut planner = Planner::new(plan, self.program.rank, self.posts, &self.binding);
         time.steps.iter().for_each(|step| planner.step(step));
         time.plan = planner.plan;
+        if let Some(packed) = &self.packed {
+            packed.place(&mut time.plan.operations);
+        }
     }
 
     /// Returns the elements of the longest region that may be reduced into its left operand, in any iteration.
@@ -246,6 +273,31 @@ mod tests {
                 assert_eq!(temporary(&later), temporary(&at_once), "{name} on {size}");
             }
         }
+    }
+
+    #[test]
+    fn scratch_memory_that_stays_is_packed_in_loops_too() {
+        let packed = |mut plan: Plan| {
+            plan.pack_scratch();
+            plan
+        };
+        let [at_once, later] = plans(Collective::ReduceScatterBlock, "pairwise", 13, 50).map(packed);
+        assert_eq!([&at_once, &later].map(|plan| plan.scratch_elements), [50; 2]);
+        assert!(later.loops[0].keeps_scratch());
+        let regions = |plan| {
+            let Recorder { receives, worked_on, .. } = carried_out(plan, true);
+            (receives.into_iter().map(|(_, _, region)| region).collect::<Vec<_>>(), worked_on)
+        };
+        assert_eq!(regions(&later), regions(&at_once));
+        for size in [100, 1000] {
+            let pairwise = Collective::ReduceScatterBlock.algorithm("pairwise").unwrap();
+            let schedule = pairwise.schedule(&Problem::new(size), size - 1);
+            let counts = Counts::One { count: 50, bytes: 4 };
+            let binding = bind(Collective::ReduceScatterBlock, size - 1, size, &counts, &counts);
+            assert_eq!(Plan::new(&schedule, &binding).scratch_elements, 50);
+        }
+        let [_, ring] = plans(Collective::ReduceScatterBlock, "ring", 13, 50);
+        assert!(!ring.loops[0].keeps_scratch());
     }
 
     /// In the third iteration the target is the left operand.

@@ -1,6 +1,6 @@
 //! Pairwise exchange for MPI_Reduce_scatter: every rank sends each other rank its block, one at a time.
 //!
-//! p − 1 rounds of one block each. Scratch only holds one block, in that block's place in a vector.
+//! p − 1 rounds of one block each. Scratch holds one block.
 //! Combines contributions in ring order, so the operator must commute.
 
 use super::alone;
