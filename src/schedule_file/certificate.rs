@@ -3,7 +3,7 @@
 //! ```text
 //! rustcoll certificate, version 1
 //! file 0123456789abcdef
-//! verifier 0.1.0
+//! verifier 1
 //! problems 256
 //! ```
 //!
@@ -12,6 +12,7 @@
 
 use crate::hash::hash;
 use crate::text::content::beside;
+use crate::verify;
 use std::path::{Path, PathBuf};
 
 /// The first line of a certificate.
@@ -22,7 +23,7 @@ const ENDING: &str = ".certificate";
 
 /// Returns the lines that identify the file of these bytes and this verifier.
 fn subject(content: &[u8]) -> String {
-    format!("{FIRST_LINE}\nfile {:016x}\nverifier {}\n", hash(content), env!("CARGO_PKG_VERSION"))
+    format!("{FIRST_LINE}\nfile {:016x}\nverifier {}\n", hash(content), verify::NUMBER)
 }
 
 /// Returns the path of a file's certificate.
@@ -44,7 +45,7 @@ pub fn certified(certificate: &str, content: &[u8]) -> Result<usize, &'static st
     match expected.iter().enumerate().find(|(place, line)| said.get(*place) != Some(*line)) {
         Some((0, _)) => Err("this is no certificate"),
         Some((1, _)) => Err("it is for another file, or the file was changed"),
-        Some(_) => Err("it is from another release"),
+        Some(_) => Err("it is from another verifier"),
         None => problems.filter(|_| said.len() == expected.len() + 1).ok_or("this is no certificate"),
     }
 }
@@ -58,8 +59,10 @@ mod tests {
         let text = certificate(b"content", 256);
         assert_eq!(certified(&text, b"content"), Ok(256));
         assert_eq!(certified(&text, b"Content"), Err("it is for another file, or the file was changed"));
-        let other = text.replace("verifier ", "verifier 9");
-        assert_eq!(certified(&other, b"content"), Err("it is from another release"));
+        for other in ["9", "0.1.0"] {
+            let other = text.replace(&format!("verifier {}", verify::NUMBER), &format!("verifier {other}"));
+            assert_eq!(certified(&other, b"content"), Err("it is from another verifier"));
+        }
         for none in ["", "x", &text[..text.len() - 4], &format!("{text}more\n"), &text.replace("256", "x")] {
             assert_eq!(certified(none, b"content"), Err("this is no certificate"), "{none}");
         }

@@ -39,6 +39,10 @@ use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
 use crate::schedule::Schedule;
 use execution::Outcome;
 
+/// The number of this verifier, which certificates of schedule files hold. Raise it with each change by which the verifier,
+/// or the reader of schedule files, takes what it refused or refuses what it took.
+pub const NUMBER: u32 = 1;
+
 /// Verifies the schedules that an algorithm makes for a problem.
 pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
     verify_programs(algorithm, problem, &algorithm.programs(problem))
