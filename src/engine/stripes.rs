@@ -40,9 +40,12 @@ impl Plan {
             _ => true,
         };
         self.operations.iter().all(|operation| match operation {
-            Operation::Copy { source, target, .. } => fits(source) && fits(target),
-            Operation::Reduce { left, right, target, elements, .. } => {
-                [left, right, target].into_iter().all(|location| fits(&location.region(*elements)))
+            Operation::Copy { source, target, rows } => {
+                rows.each([*source, *target]).flatten().all(|region| fits(&region))
+            }
+            Operation::Reduce { left, right, target, elements, rows } => {
+                let first = [left, right, target].map(|location| location.region(*elements));
+                rows.each(first).flatten().all(|region| fits(&region))
             }
             Operation::Send { region, .. } | Operation::Receive { region, .. } => fits(region),
             _ => true,
@@ -361,6 +364,11 @@ mod tests {
         assert_eq!(in_slots(&apart), [(0, 3), (3, 4)].repeat(3));
         assert!(even.keeps_to_slots(4, &bounds) && apart.keeps_to_slots(4, &bounds));
         assert!(!even.keeps_to_slots(5, &bounds));
+        // Of blocks at regular steps, one operation copies all; the last one ends last.
+        let regular = bound(Layout::Placed([(0, 3), (10, 3), (20, 3)].into()));
+        assert_eq!(in_slots(&regular), [(0, 3), (3, 3), (6, 3)].repeat(3));
+        assert_eq!(regular.operations.iter().filter(|one| matches!(one, Operation::Copy { .. })).count(), 3);
+        assert!(regular.keeps_to_slots(4, &bounds) && !regular.keeps_to_slots(5, &bounds));
     }
 
     #[test]
