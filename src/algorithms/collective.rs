@@ -139,7 +139,7 @@ impl Collective {
     }
 
     /// Whether the collective applies an operator.
-    pub fn reduces(self) -> bool {
+    pub const fn reduces(self) -> bool {
         matches!(self, Allreduce | Exscan | Reduce | ReduceScatter | ReduceScatterBlock | Scan)
     }
 

@@ -1,4 +1,5 @@
-/* Reductions of the columns of a matrix by an operator of the program's own. Columns interleave: each begins 8 bytes behind the one before. */
+/* Reductions of the columns of a matrix by an operator of the program's own. Columns interleave: each begins 8 bytes behind the one before.
+ * Also reductions of an element without extent: the next element of a vector would begin at the same address. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -42,6 +43,59 @@ static int differs(const char *what, matrix found, int rank, int ranks)
     return is_wrong;
 }
 
+enum { PLACES = 4 };
+
+static void add_places(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    for (int place = 0; place < PLACES; place++) {
+        ((int *) inout)[place] += ((int *) in)[place];
+    }
+}
+
+static int differs_in_places(const char *what, const int found[PLACES], int ranks)
+{
+    for (int place = 0; place < PLACES; place++) {
+        if (found[place] != 100 * ranks * (ranks - 1) / 2 + place * ranks) {
+            printf("%s of an element without extent is wrong\n", what);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int count_wrong_without_extent(int rank, int size)
+{
+    int wrong = 0, own[PLACES], result[PLACES];
+    MPI_Datatype places, type;
+    MPI_Op op;
+    MPI_Type_contiguous(PLACES, MPI_INT, &places);
+    MPI_Type_create_resized(places, 0, 0, &type);
+    MPI_Type_commit(&type);
+    for (int place = 0; place < PLACES; place++) {
+        own[place] = 100 * rank + place;
+    }
+    for (int commutes = 0; commutes <= 1; commutes++) {
+        MPI_Op_create(add_places, commutes, &op);
+        for (int root = 0; root < size; root++) {
+            MPI_Reduce(own, result, 1, type, op, root, MPI_COMM_WORLD);
+            wrong += root == rank && differs_in_places("MPI_Reduce", result, size);
+        }
+        MPI_Allreduce(own, result, 1, type, op, MPI_COMM_WORLD);
+        wrong += differs_in_places("MPI_Allreduce", result, size);
+        memcpy(result, own, sizeof own);
+        MPI_Allreduce(MPI_IN_PLACE, result, 1, type, op, MPI_COMM_WORLD);
+        wrong += differs_in_places("MPI_Allreduce in place", result, size);
+        MPI_Scan(own, result, 1, type, op, MPI_COMM_WORLD);
+        wrong += differs_in_places("MPI_Scan", result, rank + 1);
+        MPI_Exscan(own, result, 1, type, op, MPI_COMM_WORLD);
+        wrong += 0 != rank && differs_in_places("MPI_Exscan", result, rank);
+        MPI_Op_free(&op);
+    }
+    MPI_Type_free(&type);
+    MPI_Type_free(&places);
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, wrong = 0, all;
@@ -74,6 +128,7 @@ int main(int argc, char **argv)
         wrong += differs("the input", own, rank, 1);
         MPI_Op_free(&op);
     }
+    wrong += count_wrong_without_extent(rank, size);
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (0 == rank) {
         printf("%d wrong\n", all);

@@ -34,7 +34,14 @@ const fn mock_up(
         idea,
         avoid_when: "",
         parameters: &[],
-        requires: &[Requirement::OtherCollectives],
+        requires: match parts {
+            // Behind the elements of a vector that interleave, such as columns of a matrix, there is no room for others.
+            // MPI's own operators take only elements that do not.
+            Parts::Padded if collectives[0].reduces() => {
+                &[Requirement::OtherCollectives, Requirement::Predefined]
+            }
+            _ => &[Requirement::OtherCollectives],
+        },
         body: Body::Calls(Calls { parts, acts }),
     }
 }

@@ -423,9 +423,22 @@ impl ScratchLayout {
     }
 }
 
-/// Returns the datatype of scratch memory. Reductions keep elements there. Broadcasts do, too, unless their
-/// plan counts bytes. All other collectives keep bytes.
+/// Returns the datatype of elements in scratch memory. Elements whose extent is 0 lie apart there, because vectors would
+/// otherwise have the same address.
 fn scratch_datatype(plan: &Plan, arguments: &Arguments) -> rustcoll_datatype {
+    let datatype = kept_datatype(plan, arguments);
+    match datatype.extent {
+        0 => {
+            let extent = datatype.true_extent.next_multiple_of(CACHE_LINE) as isize;
+            rustcoll_datatype { extent, ..datatype }
+        }
+        _ => datatype,
+    }
+}
+
+/// Returns what scratch memory keeps. Reductions keep elements there. Broadcasts do, too, unless their plan counts bytes.
+/// All other collectives keep bytes.
+fn kept_datatype(plan: &Plan, arguments: &Arguments) -> rustcoll_datatype {
     match arguments.collective {
         Collective::Bcast if !plan.is_in_bytes => *arguments.recv.datatype(),
         collective if !collective.reduces() => transport::bytes(),
