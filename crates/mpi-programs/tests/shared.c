@@ -199,6 +199,86 @@ static void test_mapped(void)
     }
 }
 
+/* Returns the greater one of the numbers of two ranks. */
+static int greater(int own, int is_blocking, MPI_Comm communicator)
+{
+    int result;
+    MPI_Request request;
+    if (is_blocking) {
+        MPI_Allreduce(&own, &result, 1, MPI_INT, MPI_MAX, communicator);
+    } else {
+        MPI_Iallreduce(&own, &result, 1, MPI_INT, MPI_MAX, communicator, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    return result;
+}
+
+/* Rank 0 makes collectives with rank 1, and in each of them comes last, so that it never has to wait. Returns how many rank 1 made when it saw
+ * the message of rank 2, which comes when rank 0 has received another one. */
+static int make_collectives(int rank, int is_blocking, MPI_Comm pair)
+{
+    enum { BEGIN = 10, MOST = 1000 };
+    volatile int *made;
+    int has_come = 0, unit;
+    MPI_Aint bytes;
+    MPI_Win window;
+    MPI_Win_allocate_shared(0 == rank ? sizeof *made : 0, sizeof *made, MPI_INFO_NULL, pair, (void *) &made, &window);
+    MPI_Win_shared_query(window, 0, &bytes, &unit, (void *) &made);
+    int i = 0;
+    for (; i < MOST && !has_come; i++) {
+        if (1 == rank) {
+            if (BEGIN == i) {
+                MPI_Send(NULL, 0, MPI_INT, 2, 0, MPI_COMM_WORLD);
+            }
+            MPI_Iprobe(2, 0, MPI_COMM_WORLD, &has_come, MPI_STATUS_IGNORE);
+            *made = i + 1;
+        }
+        while (0 == rank && *made <= i) {
+            usleep(1000);
+        }
+        if (0 == rank) {
+            /* Meanwhile rank 1 comes to the collective. */
+            usleep(2000);
+        }
+        has_come = greater(has_come, is_blocking, pair);
+    }
+    MPI_Win_free(&window);
+    return has_come ? i : MOST;
+}
+
+/* Rank 2 sends to rank 0, and when rank 0 has received that, to rank 1. Meanwhile ranks 0 and 1 make only collectives. */
+static void test_messages(int is_blocking)
+{
+    enum { COUNT = 1 << 16, MANY = 300 };
+    int rank = rank_in(MPI_COMM_WORLD);
+    int *vector = calloc(COUNT, sizeof *vector);
+    MPI_Comm pair;
+    MPI_Request request;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+    if (0 == rank) {
+        MPI_Irecv(vector, COUNT, MPI_INT, 2, 0, MPI_COMM_WORLD, &request);
+    }
+    if (2 == rank) {
+        /* When the others make collectives, so that only progress can find the message. */
+        MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Ssend(vector, COUNT, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    } else {
+        /* The first calls allocate shared memory. */
+        for (int i = 0; i < 10; i++) {
+            greater(0, is_blocking, pair);
+        }
+        expect(make_collectives(rank, is_blocking, pair) < MANY, 1);
+    }
+    if (0 == rank) {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (1 == rank) {
+        MPI_Recv(NULL, 0, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&pair);
+    free(vector);
+}
+
 /* Returns how many lines of this process's mappings contain a text. */
 static int mappings(const char *text)
 {
@@ -530,6 +610,8 @@ int main(int argc, char **argv)
         test_lack(argv[2], atoi(argv[3]));
     } else if (0 == strcmp(test, "withhold")) {
         test_withhold(0 == strcmp(argv[2], "late"), atoi(argv[3]));
+    } else if (0 == strcmp(test, "messages")) {
+        test_messages(0 == strcmp(argv[2], "blocking"));
     } else if (0 == strcmp(test, "mapped")) {
         test_mapped();
     } else if (0 == strcmp(test, "many")) {

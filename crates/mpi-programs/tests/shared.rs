@@ -121,6 +121,16 @@ fn blocks_are_copied_once() {
     }
 }
 
+/// Rank 0 never waits in shared memory, because it always comes last.
+#[test]
+fn messages_go_on_while_a_rank_only_makes_calls_over_shared_memory() {
+    for form in ["blocking", "nonblocking"] {
+        let mut command = mpirun(3);
+        command.args(["--mca", "coll_rustcoll_allreduce_algorithm", "shared_flat"]);
+        assert_right(&run(command.arg(program()).args(["messages", form])));
+    }
+}
+
 #[test]
 fn memory_that_the_system_cannot_copy_from_is_lent_as_a_copy() {
     let job = run_single_copies(3, &["mapped"]);

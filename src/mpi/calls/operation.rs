@@ -283,6 +283,10 @@ pub unsafe fn start(operation: *mut Operation) {
     match ended {
         Some(error) => {
             starting.note_ended();
+            if starting.turn.is_some() {
+                // To wait for the request makes no progress.
+                starting.work.note_call_in_slots();
+            }
             // SAFETY: the request is the one that belongs to the operation.
             unsafe { rustcoll_shim_complete(starting.request, error) }
         }

@@ -15,6 +15,9 @@ use std::ops::Range;
 use std::ptr;
 use std::thread::yield_now;
 
+/// How many calls over slots end before this rank lets MPI make progress. Progress takes about as long as a short call.
+const CALLS_BETWEEN_PROGRESS: u32 = 32;
+
 /// Temporary memory and requests, kept from call to call.
 pub struct Work {
     requests: Vec<*mut c_void>,
@@ -28,6 +31,8 @@ pub struct Work {
     readable: Range<usize>,
     /// Lengths that the ranks exchange.
     lengths: Arena,
+    /// Calls over slots since this rank last let MPI make progress after one.
+    calls_in_slots: u32,
     bytes: rustcoll_datatype,
     execution: Execution,
     /// The error about data alone that the call returns at its end, see [`Messages::flaw`].
@@ -134,6 +139,7 @@ impl Work {
             lent: Arena::default(),
             readable: 0..0,
             lengths: Arena::default(),
+            calls_in_slots: 0,
             bytes: transport::bytes(),
             execution: Execution::default(),
             flaw: None,
@@ -280,8 +286,22 @@ impl Work {
         if ended.is_err() {
             withdraw(task, lane_memory);
             self.abandon_all();
+        } else if task.plan.slots.is_some() {
+            self.note_call_in_slots();
         }
         ended.map(drop)
+    }
+
+    /// Lets MPI make progress once in some calls over slots. Those that need not wait for others make none otherwise, and
+    /// messages of this rank would stand still.
+    #[inline]
+    pub fn note_call_in_slots(&mut self) {
+        self.calls_in_slots += 1;
+        if self.calls_in_slots == CALLS_BETWEEN_PROGRESS {
+            self.calls_in_slots = 0;
+            // SAFETY: MPI is initialised, and collectives may make progress.
+            unsafe { rustcoll_shim_progress() };
+        }
     }
 
     /// Advances a plan without waiting; returns whether it is complete. A plan with slots needs their lane memory, the same
