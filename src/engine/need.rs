@@ -44,7 +44,7 @@ fn need(collective: Collective, schedule: &Schedule, send: &Counts, recv: &Count
         None => Plan::new(schedule, &binding),
     };
     let element = if collective.reduces() { send.element_bytes() } else { 1 };
-    plan.temporary_elements() * element + plan.staging_bytes + plan.bytes_copied_to_lend()
+    plan.temporary_elements() * element + plan.staging_bytes + plan.bytes_copied_to_lend(|_| false)
 }
 
 /// Returns the counts of a rank as any other rank derives them; in a rooted collective, as if it had both buffers.

@@ -3,7 +3,7 @@
 use super::planner::Planner;
 use super::repetition::{Loop, posts_at_a_time};
 use super::slots::Slots;
-use super::{Binding, Operation};
+use super::{Binding, Operation, Region};
 use crate::schedule::{Buffer, Post, ProgramPart, Repeat, Schedule, SlotKind};
 
 /// The most steps, over all iterations, of a loop that is bound in advance. It then runs faster, but takes memory.
@@ -92,13 +92,13 @@ impl Plan {
         planner.plan
     }
 
-    /// Returns the bytes of the lent copies that are needed.
-    pub fn bytes_copied_to_lend(&self) -> usize {
-        let copied = |operation: &Operation| match operation {
-            Operation::Lend { copy, .. } if copy.is_needed => copy.bytes,
-            _ => 0,
+    /// Returns the bytes for lent copies, if one of them is certain: if it is needed, or if what is lent has gaps.
+    pub fn bytes_copied_to_lend(&self, has_gaps: impl Fn(Region) -> bool) -> usize {
+        let is_copied = |operation: &Operation| match operation {
+            Operation::Lend { region, copy, .. } => copy.is_needed || has_gaps(*region),
+            _ => false,
         };
-        self.operations.iter().map(copied).sum()
+        if self.operations.iter().any(is_copied) { self.lent_bytes } else { 0 }
     }
 
     /// Returns the elements of scratch memory, with the spare ones behind it.

@@ -314,7 +314,8 @@ mod tests {
         };
         assert_eq!(lent(&kept), [(0, 1, 0), (100, 2, 448)]);
         assert_eq!((kept.slots, kept.stripes(), kept.lent_bytes), (Some(Slots::Lent), 1, 896));
-        assert_eq!([&kept, &written_again].map(Plan::bytes_copied_to_lend), [0, 800]);
+        assert_eq!([&kept, &written_again].map(|plan| plan.bytes_copied_to_lend(|_| false)), [0, 896]);
+        assert_eq!(kept.bytes_copied_to_lend(|region| region.offset == 100), 896);
         // The caller's data must stay until all ranks have read them.
         assert_eq!(kept.operations.last(), Some(&Operation::AwaitSlots));
         let reader = Builder::new(1, 2, 1).slots(1).build();

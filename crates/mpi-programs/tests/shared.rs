@@ -121,6 +121,17 @@ fn blocks_are_copied_once() {
     }
 }
 
+#[test]
+fn copies_that_are_lent_count_towards_the_limit_of_temporary_memory() {
+    let mut command = mpirun(3);
+    command.args(["--mca", "coll_rustcoll_bcast_algorithm", "single_copy"]);
+    command.args(["--mca", "coll_rustcoll_scratch_limit", "8"]);
+    let job = run(command.arg(program()).arg("gaps"));
+    assert_right(&job);
+    // 5000 elements of 11 bytes each, in whole cache lines.
+    job.assert_contains("bcast by single_copy takes 55040 bytes of temporary memory at this rank");
+}
+
 /// Rank 0 never waits in shared memory, because it always comes last.
 #[test]
 fn messages_go_on_while_a_rank_only_makes_calls_over_shared_memory() {

@@ -12,7 +12,6 @@ use crate::mpi::shim::bindings::*;
 use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::ops::Range;
 
 /// An error code of MPI's, or one of `shim.h`.
 pub type Error = c_int;
@@ -212,8 +211,6 @@ pub struct Messages<'a> {
     pub flaw: &'a mut Option<Error>,
     /// Memory for copies that this rank lends, and the bytes of all copies of the plan.
     pub lent: (&'a mut Arena, usize),
-    /// The part of the caller's memory that was lent last, and that the system can copy from.
-    pub readable: &'a mut Range<usize>,
 }
 
 impl<'a> Window<'a> {
@@ -426,22 +423,6 @@ impl Messages<'_> {
         Ok(Ok(()))
     }
 
-    /// Whether the system can copy from some memory. Asks the system only about memory that was not lent just
-    /// before, because programs lend the same buffers again.
-    fn is_readable(&mut self, address: *mut u8, bytes: usize) -> bool {
-        let asked = address.addr()..address.addr() + bytes;
-        let is_known = self.readable.start <= asked.start && asked.end <= self.readable.end;
-        if !is_known && single_copy::is_readable(address, bytes) {
-            let continues = asked.start <= self.readable.end && self.readable.start <= asked.end;
-            *self.readable = match continues {
-                true => self.readable.start.min(asked.start)..self.readable.end.max(asked.end),
-                false => asked,
-            };
-            return true;
-        }
-        is_known
-    }
-
     /// Makes a copy of a region, to lend it in place of the region. Returns the copy's address.
     fn copy_to_lend(&mut self, region: Region, copy: LentCopy) -> Result<*mut u8, Error> {
         let (memory, all) = &mut self.lent;
@@ -628,7 +609,7 @@ impl Transport for Messages<'_> {
     fn lend(&mut self, region: Region, slot: u32, copy: LentCopy) -> Result<(), Error> {
         let original = self.span(region).data();
         let is_lent_itself =
-            self.gaps(region).is_none() && !copy.is_needed && self.is_readable(original, copy.bytes);
+            self.gaps(region).is_none() && !copy.is_needed && single_copy::is_readable(original, copy.bytes);
         let address = if is_lent_itself { original } else { self.copy_to_lend(region, copy)? };
         self.lane_memory().lend(slot, Lent { address: address as u64, bytes: copy.bytes as u64 });
         Ok(())

@@ -4,14 +4,14 @@ use super::channel::Channel;
 use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
 use super::transport::{self, Array, Error, Messages, Shared, Span};
 use crate::algorithms::Collective;
-use crate::engine::{CACHE_LINE, Execution, Plan, Slots};
+use crate::engine::{CACHE_LINE, Execution, Memory, Plan, Region, Slots};
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::calls::uses::{Reader, Use, uses};
 use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shim::bindings::*;
+use crate::schedule::Buffer;
 use std::ffi::{c_int, c_void};
 use std::fmt;
-use std::ops::Range;
 use std::ptr;
 use std::thread::yield_now;
 
@@ -27,8 +27,6 @@ pub struct Work {
     substitute: Arena,
     /// Copies that are lent to other ranks.
     lent: Arena,
-    /// The part of the caller's memory that was lent last, and that the system can copy from.
-    readable: Range<usize>,
     /// Lengths that the ranks exchange.
     lengths: Arena,
     /// Calls over slots since this rank last let MPI make progress after one.
@@ -49,6 +47,8 @@ pub struct ScratchLayout {
     spare: isize,
     /// Bytes.
     staging: usize,
+    /// Bytes of the copies that the rank lends, if it surely lends one.
+    lent: usize,
     /// The datatype of elements in scratch memory.
     datatype: rustcoll_datatype,
     /// Whether slots hold elements of `datatype`; otherwise they hold bytes.
@@ -137,7 +137,6 @@ impl Work {
             staging: Arena::default(),
             substitute: Arena::default(),
             lent: Arena::default(),
-            readable: 0..0,
             lengths: Arena::default(),
             calls_in_slots: 0,
             bytes: transport::bytes(),
@@ -151,7 +150,8 @@ impl Work {
     pub fn needed(&self, plan: &Plan, arguments: &Arguments, group: Group, is_packed: bool) -> usize {
         if is_packed {
             let packed: usize = packed_sides(arguments, group).iter().flatten().map(Packed::bytes).sum();
-            return bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + packed;
+            let lent = plan.bytes_copied_to_lend(|_| false);
+            return bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + lent + packed;
         }
         let copied = bytes_of(arguments.copied_input(group.size), arguments.send.datatype());
         ScratchLayout::new(plan, arguments).bytes() + copied
@@ -176,6 +176,7 @@ impl Work {
         self.reserve_requests(plan.posts)?;
         self.scratch.fit(layout.scratch)?;
         self.staging.at_least(layout.staging)?;
+        self.lent.at_least(layout.lent)?;
         Ok(())
     }
 
@@ -364,6 +365,7 @@ impl Work {
         // This can fail only before the first post; later, the memory is there.
         let base = self.scratch.fit(layout.scratch).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let staging = self.staging.at_least(layout.staging).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        self.lent.at_least(layout.lent).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let scratch = Array { base, datatype: &layout.datatype };
         let spare = Array { base: base.wrapping_offset(layout.spare), ..scratch };
         let shared = lane_memory.zip(plan.slots).map(|(lane_memory, slots)| {
@@ -384,7 +386,6 @@ impl Work {
             requests: &mut self.requests,
             flaw: &mut self.flaw,
             lent: (&mut self.lent, plan.lent_bytes),
-            readable: &mut self.readable,
         };
         let is_over = go(&mut self.execution, &mut transport)?;
         if is_over {
@@ -432,6 +433,7 @@ impl ScratchLayout {
             scratch: Extent::new(plan.temporary_elements(), &datatype),
             spare: plan.scratch_elements as isize * datatype.extent,
             staging: plan.staging_bytes,
+            lent: plan.bytes_copied_to_lend(|region| has_gaps(plan, arguments, region)),
             datatype,
             reduces: arguments.collective.reduces(),
         }
@@ -439,8 +441,22 @@ impl ScratchLayout {
 
     /// Bytes of temporary memory.
     pub fn bytes(&self) -> usize {
-        self.scratch.bytes + self.staging
+        self.scratch.bytes + self.staging + self.lent
     }
+}
+
+/// Whether the elements of a region of the caller's have gaps.
+fn has_gaps(plan: &Plan, arguments: &Arguments, region: Region) -> bool {
+    let side = match region.memory {
+        Memory::Buffer(Buffer::Send) => &arguments.send,
+        Memory::Buffer(Buffer::Recv) => &arguments.recv,
+        _ => return false,
+    };
+    let datatype = match plan.is_in_bytes {
+        true => side.datatype(),
+        false => side.elements_at(region.offset, region.elements).2,
+    };
+    datatype.contiguous == 0
 }
 
 /// Returns the datatype of elements in scratch memory. Elements whose extent is 0 lie apart there, because vectors would

@@ -71,14 +71,25 @@ unsafe fn read(process: u32, lent: Lent, target: *mut u8) -> io::Result<()> {
 }
 
 /// Whether the system can copy from memory of this process. Tests only the first and the last byte. The
-/// system cannot copy from memory that drivers map, although processors can read it.
+/// system cannot copy from memory that drivers map, although processors can read it. The program may map its memory
+/// anew at any time, so the answer holds for one call.
 pub fn is_readable(address: *const u8, bytes: usize) -> bool {
-    let own = Lent { address: address as u64, bytes: bytes as u64 };
-    [0, bytes - 1].into_iter().all(|place| {
-        let mut byte = 0u8;
-        // SAFETY: there is room for a byte.
-        unsafe { copy_from(std::process::id(), own.part(place, 1), &mut byte) }.is_ok()
-    })
+    let mut ends = [0u8; 2];
+    let into = libc::iovec { iov_base: ends.as_mut_ptr().cast(), iov_len: ends.len() };
+    let byte = |place| libc::iovec { iov_base: address.wrapping_add(place).cast_mut().cast(), iov_len: 1 };
+    let from = [byte(0), byte(bytes - 1)];
+    // SAFETY: there is room for two bytes; the system checks their addresses.
+    let read = unsafe {
+        libc::process_vm_readv(
+            std::process::id() as libc::pid_t,
+            &into,
+            1,
+            from.as_ptr(),
+            from.len() as libc::c_ulong,
+            0,
+        )
+    };
+    read == ends.len() as isize
 }
 
 /// Reads the number at an address of a process.
@@ -118,5 +129,21 @@ mod tests {
         assert!(number_at(std::process::id(), 8).is_err());
         assert!(is_readable(numbers.as_ptr().cast(), 800_000));
         assert!(!is_readable(ptr::without_provenance(8), 1));
+    }
+
+    #[test]
+    fn memory_is_readable_only_as_long_as_it_is_mapped_for_reading() {
+        // A multiple of the pages of every system.
+        const PAGE: usize = 64 << 10;
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping, of which nothing but this test knows.
+        let mapped = unsafe { libc::mmap(ptr::null_mut(), 2 * PAGE, access, kind, -1, 0) };
+        assert!(is_readable(mapped.cast(), 2 * PAGE));
+        // SAFETY: the second page of this mapping.
+        assert_eq!(unsafe { libc::mprotect(mapped.wrapping_byte_add(PAGE), PAGE, libc::PROT_NONE) }, 0);
+        assert!(!is_readable(mapped.cast(), 2 * PAGE));
+        assert!(is_readable(mapped.cast(), PAGE));
+        // SAFETY: this mapping, which nothing uses any more.
+        assert_eq!(unsafe { libc::munmap(mapped, 2 * PAGE) }, 0);
     }
 }
