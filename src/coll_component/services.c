@@ -301,7 +301,7 @@ int rustcoll_shim_is_crowded(void)
     if (0 == processors) {
         processors = sysconf(_SC_NPROCESSORS_ONLN);
     }
-    return opal_process_info.num_local_peers >= processors;
+    return opal_progress_yield_when_idle || opal_process_info.num_local_peers >= processors;
 }
 
 int rustcoll_shim_is_preloaded(void) { return 0; }

@@ -288,7 +288,7 @@ int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const vo
 void rustcoll_shim_progress(void);
 /* Whether several threads may call MPI at the same time. */
 int rustcoll_shim_is_threaded(void);
-/* Whether the job has more processes on this node than the node has processors. */
+/* Whether the job has more processes on this node than the node has processors, or MPI yields the processor while it waits. */
 int rustcoll_shim_is_crowded(void);
 /* Whether the library is loaded before an MPI, rather than by Open MPI as a component; the same at each call. */
 int rustcoll_shim_is_preloaded(void);

@@ -128,7 +128,8 @@ impl OwnNode {
         };
         let is_here = |rank| self.ranks.binary_search(&rank).is_ok();
         let process = |rank| if is_here(rank) { process_of(offers[rank]) } else { 0 };
-        let processes = (0..offers.len()).map(process).collect();
+        let processes: Arc<[u32]> = (0..offers.len()).map(process).collect();
+        let patience = patience.of_processes(&processes);
         let size = offers.len();
         let memory =
             |mapping| NodeMemory { node: self, mapping: Arc::new(mapping), processes, size, patience };

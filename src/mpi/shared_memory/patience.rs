@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How a rank waits, depending on the load of its node.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// Whether there are more ranks than processors.
+    /// Whether there are more ranks than processors, or MPI itself yields while it waits.
     is_crowded: bool,
     /// The handle of the communicator whose ranks are awaited.
     communicator: *const c_void,
@@ -32,11 +32,22 @@ const YIELDS: usize = 16;
 const QUESTIONS: usize = 200;
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(10);
 
+/// A set of processors, a bit for each.
+type Processors = [u64; 16];
+
 impl Patience {
     /// For ranks of a communicator that lives as long as the result.
     pub fn with(communicator: *const c_void) -> Patience {
         // SAFETY: looks at what MPI knows of the job.
         Patience { is_crowded: unsafe { rustcoll_shim_is_crowded() } != 0, communicator }
+    }
+
+    /// Returns the patience of ranks with these processes; 0 stands for ranks on other nodes. A container, a batch job or
+    /// a launcher may allow them only some of the node's processors.
+    pub fn of_processes(self, processes: &[u32]) -> Patience {
+        let here: Vec<u32> = processes.iter().copied().filter(|&process| process != 0).collect();
+        let is_short = || processors_of(&here).is_some_and(|processors| processors < here.len());
+        Patience { is_crowded: self.is_crowded || is_short(), ..self }
     }
 
     /// Looks some times without a pause, because waits are often shorter than one. Returns whether the wait is over.
@@ -90,5 +101,42 @@ impl Patience {
             rustcoll_shim_progress();
             rustcoll_shim_failure(self.communicator)
         })
+    }
+}
+
+/// Returns on how many processors any of these processes may run; `None` if the system does not tell.
+fn processors_of(processes: &[u32]) -> Option<usize> {
+    let mut all = Processors::default();
+    for &process in processes {
+        let mut own = Processors::default();
+        // SAFETY: the system writes at most as many bytes as there are.
+        let status = unsafe {
+            libc::sched_getaffinity(process as libc::pid_t, size_of_val(&own), own.as_mut_ptr().cast())
+        };
+        if status != 0 {
+            return None;
+        }
+        all.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
+    }
+    Some(all.iter().map(|word| word.count_ones() as usize).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::id;
+    use std::ptr;
+
+    #[test]
+    fn ranks_are_crowded_if_their_processes_may_run_on_fewer_processors() {
+        let roomy = Patience { is_crowded: false, communicator: ptr::null() };
+        let processors = processors_of(&[id()]).unwrap();
+        assert!(processors > 0);
+        let crowded = |ranks| {
+            let on_this_node = std::iter::repeat_n(id(), ranks);
+            roomy.of_processes(&on_this_node.chain([0, 0]).collect::<Vec<_>>()).is_crowded
+        };
+        assert!(!crowded(processors));
+        assert!(crowded(processors + 1));
     }
 }
