@@ -25,13 +25,14 @@ static char *own = "";
 /* Whether all processes of this job are known to agree. */
 static int does_world_agree;
 
-void rustcoll_publish(int priority)
+void rustcoll_publish(int priority, const char *wrong)
 {
     if (!rustcoll_can_exchange()) {
         return;
     }
     const char *network = rustcoll_has_only_tcp() ? TCP : "\n";
-    if (0 > asprintf(&own, "%s%s%016llx", rustcoll_holdings(priority), network, rustcoll_digest(rustcoll_faults()))) {
+    const char *holdings = rustcoll_holdings(priority, rustcoll_text_of("ompi", "coll", NULL, NULL), wrong);
+    if (0 > asprintf(&own, "%s%s%016llx", holdings, network, rustcoll_digest(rustcoll_faults()))) {
         own = "";
     }
     int status;

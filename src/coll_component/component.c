@@ -26,6 +26,7 @@
 
 static int is_built_for_this_release(int is_quiet);
 static int priority_on(const char *preference);
+static int is_sent_away(void);
 static int register_parameters(void);
 static int open_component(void);
 static int close_component(void);
@@ -51,6 +52,19 @@ mca_coll_base_component_t mca_coll_rustcoll_component = {
 };
 MCA_BASE_COMPONENT_INIT(ompi, coll, rustcoll)
 
+/* The parameters that the user gives wrongly: one with a value that Open MPI refuses, and one that does not exist. NULL if there is none. */
+static struct {
+    const char *refused, *legal, *unknown, *nearest, *place;
+} wrong;
+
+static void find_wrong_parameters(void)
+{
+    rustcoll_refused_parameter(&wrong.refused, &wrong.legal);
+    wrong.unknown = rustcoll_unknown_parameter(&wrong.nearest, &wrong.place);
+}
+
+static int is_any_parameter_wrong(void) { return NULL != wrong.refused || NULL != wrong.unknown; }
+
 /* Registers nothing with another release, whose structures for parameters may have another layout. */
 static int register_parameters(void)
 {
@@ -64,7 +78,11 @@ static int open_component(void)
 {
     rustcoll_open_output();
     if (is_built_for_this_release(1)) {
-        rustcoll_publish(priority_on(NULL));
+        find_wrong_parameters();
+        /* The others must see that a process which stays away takes no part. */
+        if (!is_sent_away()) {
+            rustcoll_publish(priority_on(NULL), NULL == wrong.refused ? wrong.unknown : wrong.refused);
+        }
     }
     return OMPI_SUCCESS;
 }
@@ -165,6 +183,24 @@ void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
     give_up(speaks_first, "refused-rules", (const char *[5]) {faults});
 }
 
+static int give_up_over_parameter(int speaks_first)
+{
+    if (NULL == wrong.refused) {
+        return give_up(speaks_first, "unknown-parameter", (const char *[5]) {wrong.unknown, wrong.place, wrong.nearest});
+    }
+    const char *place, *value = rustcoll_given(wrong.refused, &place);
+    if (NULL == value) {
+        value = place = "unknown";
+    }
+    const char *word = rustcoll_nearest_word(wrong.refused, value);
+    /* The value may be the name of an algorithm whose file has a fault. */
+    if (speaks_first && '\0' != *rustcoll_faults()) {
+        rustcoll_show_faults();
+    }
+    return give_up(speaks_first, "illegal-parameter",
+                   (const char *[5]) {wrong.refused, value, place, NULL == word ? "none" : word, wrong.legal});
+}
+
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void) enable_progress_threads;
@@ -173,29 +209,14 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     if (!is_built_for_this_release(is_sent_away() || !(is_asked_for() || rustcoll_gives_parameters()))) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
-    const char *parameter, *legal, *nearest, *place, *unknown = rustcoll_unknown_parameter(&nearest, &place);
-    int is_refused = rustcoll_refused_parameter(&parameter, &legal);
-    /* A job that has not asked for the component, or has turned it off, gets no messages from it. A mistyped priority counts as asking. */
-    int is_asking = is_asked_for() || (NULL != unknown && 0 == strcmp(nearest, "coll_rustcoll_priority"));
-    int is_quiet = !is_asking && !rustcoll_gives_rules() && '\0' == *rustcoll_faults();
-    if (is_sent_away() || (is_quiet && (is_refused || NULL != unknown))) {
+    if (is_sent_away()) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    if (is_refused) {
-        const char *value = rustcoll_given(parameter, &place);
-        if (NULL == value) {
-            value = place = "unknown";
-        }
-        const char *word = rustcoll_nearest_word(parameter, value);
-        /* The value may be the name of an algorithm whose file has a fault. */
-        if (is_first_on_node && '\0' != *rustcoll_faults()) {
-            rustcoll_show_faults();
-        }
-        return give_up(is_first_on_node, "illegal-parameter",
-                       (const char *[5]) {parameter, value, place, NULL == word ? "none" : word, legal});
-    }
-    if (NULL != unknown) {
-        return give_up(is_first_on_node, "unknown-parameter", (const char *[5]) {unknown, place, nearest});
+    /* A job that does not ask for the component hears of a wrong parameter once the component is used. A mistyped priority counts as asking. */
+    const int misses_priority = NULL != wrong.unknown && 0 == strcmp(wrong.nearest, "coll_rustcoll_priority");
+    const int is_asking = is_asked_for() || misses_priority || rustcoll_gives_rules() || '\0' != *rustcoll_faults();
+    if (is_asking && is_any_parameter_wrong()) {
+        return give_up_over_parameter(is_first_on_node);
     }
     int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
     rustcoll_start(rustcoll_verbosity(), is_first_on_node, (int) OPAL_PROC_MY_NAME.vpid, rustcoll_job());
@@ -250,6 +271,9 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicat
     if (has_profile || 0 <= *priority) {
         /* When MPI ends, a rank with a profile waits for the profiles of the other ranks. So all ranks must have one. */
         rustcoll_agree(communicator);
+        if (is_any_parameter_wrong()) {
+            give_up_over_parameter(0 == ompi_comm_rank(communicator));
+        }
     }
     if (0 > *priority) {
         return NULL;

@@ -56,8 +56,9 @@ static inline int rustcoll_neutral(int error) { return MPI_ERR_TRUNCATE == error
 /* Shows a message of the help file. */
 void rustcoll_show(const char *topic, ...);
 
-/* Publishes what must be equal on all processes, as this one has it. Others see it after MPI_Init has exchanged such data. */
-void rustcoll_publish(int priority);
+/* Publishes what must be equal on all processes, as this one has it. Others see it after MPI_Init has exchanged such data. `wrong`: the name
+ * of a parameter that is given wrongly, or NULL. */
+void rustcoll_publish(int priority, const char *wrong);
 /* Shows the faults of rules and schedule files that are left out. */
 void rustcoll_show_faults(void);
 /* Shows these faults at the first communicator, once for all ranks with the same faults. */

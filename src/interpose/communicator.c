@@ -146,7 +146,7 @@ static void own_facts(uint64_t facts[FACTS])
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_node);
-    facts[HELD] = rustcoll_digest(rustcoll_holdings(0));
+    facts[HELD] = rustcoll_digest(rustcoll_holdings(0, NULL, NULL));
     facts[NODE] = node;
     facts[HELD + 1] = ~facts[HELD];
     facts[NODE + 1] = ~facts[NODE];
@@ -173,7 +173,7 @@ static void note_facts(rustcoll_state *state, const uint64_t facts[FACTS], MPI_C
 {
     int size;
     if (facts[HELD] != ~facts[HELD + 1]) {
-        tell_difference(all, rustcoll_holdings(0));
+        tell_difference(all, rustcoll_holdings(0, NULL, NULL));
     }
     PMPI_Comm_size(all, &size);
     const int is_on_one_node = facts[NODE] == ~facts[NODE + 1];
@@ -212,7 +212,7 @@ static void tell_faults(uint64_t own)
 
 void rustcoll_compare_job(int is_active)
 {
-    const char *own = is_active ? rustcoll_holdings(0) : NULL;
+    const char *own = is_active ? rustcoll_holdings(0, NULL, NULL) : NULL;
     const uint64_t held = NULL == own ? 0 : rustcoll_digest(own);
     const uint64_t faults = is_active && '\0' != *rustcoll_faults() ? rustcoll_digest(rustcoll_faults()) : 0;
     uint64_t told[3] = {held, ~held, faults};

@@ -198,8 +198,9 @@ void rustcoll_finish(void);
  * `components`: the value of `--mca coll`; `preference`: that of the communicator's info key. Both may be NULL. */
 int rustcoll_priority(int is_given, int given, const char *components, const char *preference);
 /* Returns what must be equal on all processes, as this process has it: a text that lives as long as the process.
- * `priority`: that on communicators whose info keys do not name the component. */
-const char *rustcoll_holdings(int priority);
+ * `priority`: that on communicators whose info keys do not name the component. `components`: the value of `--mca coll`. `wrong`: the name of
+ * a parameter that is given wrongly. Both may be NULL. */
+const char *rustcoll_holdings(int priority, const char *components, const char *wrong);
 /* Whether two such texts differ, and how; `other` is NULL if the other process has none. */
 int rustcoll_differ(const char *own, const char *other, rustcoll_difference *difference);
 /* Returns a hash of a text, the same in every process. */

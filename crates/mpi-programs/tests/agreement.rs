@@ -81,6 +81,15 @@ fn a_rank_without_the_component_ends_the_job() {
     job.assert_contains("it is missing, or declined to run");
 }
 
+/// The first rank would serve itself what the others leave to the component below.
+#[test]
+fn a_rank_with_fewer_components_ends_the_job() {
+    let job = with_odd_ranks(1, &["OMPI_MCA_coll=rustcoll"], 4);
+    assert_ended_by_difference(&job, "components");
+    job.assert_contains("coll=rustcoll\n");
+    job.assert_contains("coll=rustcoll,tuned,");
+}
+
 #[test]
 fn a_rank_that_does_not_ask_for_the_component_ends_the_job() {
     let job = with_odd_ranks(1, &["OMPI_MCA_coll=^han"], 2);
@@ -263,6 +272,31 @@ fn ranks_compare_on_a_communicator_that_names_the_component() {
     let forced = "OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring";
     assert_ran(&preferring(&[]));
     assert_ended_by_difference(&preferring(&[forced]), "parameters");
+}
+
+#[test]
+fn a_rank_that_stays_away_from_such_a_communicator_ends_the_job() {
+    assert_ended_by_difference(&preferring(&["OMPI_MCA_coll_rustcoll_priority=off"]), "components");
+}
+
+#[test]
+fn a_rank_with_a_wrong_parameter_ends_the_job_on_such_a_communicator() {
+    let job = preferring(&["OMPI_MCA_coll_rustcoll_alreduce_algorithm=ring"]);
+    assert_ended_by_difference(&job, "parameters");
+    job.assert_contains("coll_rustcoll_alreduce_algorithm, which is wrong");
+    let job = preferring(&["OMPI_MCA_coll_rustcoll_allreduce_algorithm=rinq"]);
+    assert_ended_by_difference(&job, "parameters");
+}
+
+/// When the job ends, its first rank waits for the profiles of the others.
+#[test]
+fn a_rank_that_stays_away_from_a_job_with_a_profile_ends_it() {
+    let program = compiled("agreement");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nobody.json");
+    let mut command = mpirun(2);
+    command.env("OMPI_MCA_coll", "^han").env("OMPI_MCA_coll_rustcoll_profile", file).arg(&program);
+    command.args([":", "-n", "1", "-x", "OMPI_MCA_coll_rustcoll_priority=off"]);
+    assert_ended_by_difference(&run(command.arg(&program)), "components");
 }
 
 /// The component does not serve this job, so nothing is reported.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, SHARED_MEMORY_FROM, mpirun, root, run, user_program};
+use common::{Job, SHARED_MEMORY_FROM, compiled, mpirun, root, run, user_program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -113,6 +113,27 @@ fn a_job_without_the_component_hears_of_no_parameters() {
         ("off", "coll_rustcoll_priority = off\ncoll_rustcoll_alreduce_algorithm = ring\n"),
     ] {
         assert_ran_in_silence(&run_with_file(name, content, &[UNNAMED]).0);
+    }
+}
+
+#[test]
+fn a_wrong_parameter_ends_such_a_job_once_it_uses_the_component() {
+    let wrong = [
+        ("alreduce_algorithm", "ring", "Nearest name: coll_rustcoll_allreduce_algorithm"),
+        ("allreduce_algorithm", "rinq", "Nearest name: ring"),
+    ];
+    for (name, value, said) in wrong {
+        let given = (&*format!("OMPI_MCA_coll_rustcoll_{name}"), value);
+        let mut command = mpirun(2);
+        command.envs([UNNAMED, given]).arg(compiled("agreement")).arg("preferring");
+        let job = run(&mut command);
+        assert_refused(&job, &[said]);
+        job.assert(job.count("came to the end") == 0, "the program must not run");
+
+        let file = place("refused.json");
+        let mut command = mpirun(2);
+        command.envs([UNNAMED, given]).env("OMPI_MCA_coll_rustcoll_profile", file);
+        assert_refused(&run(command.arg(user_program())), &[said]);
     }
 }
 

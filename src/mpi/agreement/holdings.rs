@@ -6,6 +6,7 @@ use crate::hash::hash;
 use crate::mpi::decision::rules::{self, Collected, Source};
 use crate::mpi::parameters::registered;
 use crate::mpi::shim::bindings::rustcoll_shim_switches;
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::LazyLock;
 
@@ -15,7 +16,20 @@ const BUILT_IN_RULES: &str = include_str!("../../../selection-rules/default.toml
 const MOST_SHOWN: usize = 500;
 
 /// What must be equal on all ranks, in the order of the lines of the published text.
-const THINGS: [&str; 4] = ["builds", "priorities", "parameters", "rules or schedule files"];
+const THINGS: [&str; 5] = ["builds", "priorities", "parameters", "rules or schedule files", COMPONENTS];
+
+const COMPONENTS: &str = "components";
+
+/// How a rank takes part, as its shim knows.
+#[derive(Default)]
+pub struct Participation<'a> {
+    /// The priority on communicators whose info keys do not name the component.
+    pub priority: Option<i32>,
+    /// The parameter `coll`, a list of components, or of excluded ones after a `^`.
+    pub components: Option<&'a str>,
+    /// The name of a parameter that does not exist, or whose value is illegal.
+    pub wrong: Option<&'a str>,
+}
 
 /// What a rank holds of one of the `THINGS`.
 struct Holding {
@@ -25,17 +39,30 @@ struct Holding {
     shown: String,
 }
 
-/// Returns what this rank holds. `priority`: on communicators whose info keys do not name the component.
-fn holdings(priority: Option<i32>) -> [Holding; THINGS.len()] {
+/// Returns what this rank holds.
+fn holdings(participation: &Participation) -> [Holding; THINGS.len()] {
+    let Participation { priority, components, wrong } = *participation;
     let priority = priority.map_or("off, for it is not asked for here".to_owned(), |it| it.to_string());
-    let set = [registered::shaping(), switches()];
+    let wrong = wrong.map_or(String::new(), |name| format!("{name}, which is wrong"));
+    let set = [registered::shaping(), switches(), wrong];
     let forced = set.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     [
         Holding { content: BUILD.clone(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
         Holding { content: priority.clone(), shown: priority },
         Holding { shown: or_default(&forced), content: forced },
         rules(rules::given()),
+        self::components(components),
     ]
+}
+
+/// Returns the components that the user lists. Which of them there are decides what a rank can leave to another one; their
+/// order decides nothing.
+fn components(list: Option<&str>) -> Holding {
+    let given = list.unwrap_or_default();
+    let (sign, names) = given.strip_prefix('^').map_or(("", given), |excluded| ("^", excluded));
+    let names: BTreeSet<&str> = names.split(',').map(str::trim).collect();
+    let content = format!("{sign}{}", Vec::from_iter(names).join(","));
+    Holding { content, shown: list.map_or_else(|| or_default(""), |list| format!("coll={list}")) }
 }
 
 /// Returns the switches that are on, of those that the shim reads itself and that must be equal on all ranks.
@@ -89,18 +116,18 @@ fn build() -> String {
 }
 
 /// Returns the text to publish: for each thing a line with the digest of `content`, and `shown`, cut.
-pub fn published(priority: Option<i32>) -> String {
+pub fn published(participation: &Participation) -> String {
     let line = |Holding { content, shown, .. }: Holding| {
         let shown: String = shown.replace('\n', " ").chars().take(MOST_SHOWN).collect();
         format!("{:016x} {shown}", hash(content.as_bytes()))
     };
-    holdings(priority).map(line).join("\n")
+    holdings(participation).map(line).join("\n")
 }
 
 /// What differs between two ranks, and what each of them holds of it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// One of the `THINGS`, or `components` if the other rank published nothing.
+    /// One of the `THINGS`.
     pub what: &'static str,
     pub own: String,
     pub other: String,
@@ -111,7 +138,7 @@ pub struct Difference {
 pub fn difference(own: &str, other: Option<&str>) -> Option<Difference> {
     let Some(other) = other else {
         let (own, other) = ("it runs".into(), "it is missing, or declined to run".into());
-        return Some(Difference { what: "components", own, other });
+        return Some(Difference { what: COMPONENTS, own, other });
     };
     let mut others = other.lines();
     for (line, what) in own.lines().zip(THINGS) {
@@ -133,9 +160,32 @@ mod tests {
     use super::*;
     use crate::algorithms::Collective;
 
+    /// Returns the text of a rank that names the component.
+    fn of_naming(components: &str, wrong: Option<&str>) -> String {
+        published(&Participation { priority: Some(60), components: Some(components), wrong })
+    }
+
     #[test]
     fn a_rank_agrees_with_itself() {
-        assert_eq!(difference(&published(Some(60)), Some(&published(Some(60)))), None);
+        assert_eq!(difference(&of_naming("rustcoll", None), Some(&of_naming("rustcoll", None))), None);
+    }
+
+    #[test]
+    fn the_order_of_listed_components_does_not_count() {
+        let differ = |own, other| difference(&of_naming(own, None), Some(&of_naming(other, None)));
+        assert_eq!(differ("rustcoll,tuned,basic", "tuned, basic,rustcoll"), None);
+        assert_eq!(differ("^han,hcoll", "^hcoll,han"), None);
+        let Difference { what, own, other } = differ("rustcoll", "rustcoll,tuned").unwrap();
+        assert_eq!((what, &*own, &*other), ("components", "coll=rustcoll", "coll=rustcoll,tuned"));
+        assert!(differ("han", "^han").is_some());
+    }
+
+    #[test]
+    fn a_wrong_parameter_counts() {
+        let own = of_naming("rustcoll", Some("coll_rustcoll_alreduce_algorithm"));
+        let Difference { what, own, other } = difference(&own, Some(&of_naming("rustcoll", None))).unwrap();
+        assert_eq!((what, &*other), ("parameters", "all as by default"));
+        assert_eq!(own, "coll_rustcoll_alreduce_algorithm, which is wrong");
     }
 
     #[test]
@@ -152,14 +202,14 @@ mod tests {
 
     #[test]
     fn the_first_difference_is_told_with_both_sides() {
-        let (own, other) = (published(Some(60)), published(None));
+        let (own, other) = (of_naming("rustcoll", None), published(&Participation::default()));
         let Difference { what, own, other } = difference(&own, Some(&other)).unwrap();
         assert_eq!((what, &*own, &*other), ("priorities", "60", "off, for it is not asked for here"));
     }
 
     #[test]
     fn a_rank_that_published_nothing_or_nonsense_differs() {
-        let own = published(Some(60));
+        let own = of_naming("rustcoll", None);
         assert_eq!(difference(&own, None).unwrap().what, "components");
         for nonsense in ["", "x", "\n\n\n\n", "0123456789abcdef version 0.0.9"] {
             assert_eq!(difference(&own, Some(nonsense)).unwrap().what, "builds", "{nonsense:?}");

@@ -5,7 +5,7 @@ use super::bindings::*;
 use super::panics::{ending_the_job, guarded};
 use crate::algorithms::Collective;
 use crate::hash::hash;
-use crate::mpi::agreement::holdings;
+use crate::mpi::agreement::holdings::{self, Participation};
 use crate::mpi::agreement::priority;
 use crate::mpi::calls::attached::{Attached, Facts};
 use crate::mpi::calls::operation;
@@ -190,10 +190,17 @@ extern "C" fn rustcoll_priority(
 
 /// Keeps the last text, because every communicator asks for it and it seldom changes.
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_holdings(priority: c_int) -> *const c_char {
+extern "C" fn rustcoll_holdings(
+    priority: c_int,
+    components: *const c_char,
+    wrong: *const c_char,
+) -> *const c_char {
     static LAST: Mutex<Option<&CStr>> = Mutex::new(None);
     guarded(c"".as_ptr(), || {
-        let published = holdings::published((priority >= 0).then_some(priority));
+        // SAFETY: the shim passes NULL or C strings that outlive the call.
+        let (components, wrong) = unsafe { (optional_text(components), optional_text(wrong)) };
+        let priority = (priority >= 0).then_some(priority);
+        let published = holdings::published(&Participation { priority, components, wrong });
         let mut last = LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match *last {
             Some(known) if known.to_bytes() == published.as_bytes() => known.as_ptr(),
@@ -334,7 +341,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_faults as unsafe extern "C" fn() -> _, rustcoll_faults];
     let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _, _), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
-    let _ = [header::rustcoll_holdings as unsafe extern "C" fn(_) -> _, rustcoll_holdings];
+    let _ = [header::rustcoll_holdings as unsafe extern "C" fn(_, _, _) -> _, rustcoll_holdings];
     let _ = [header::rustcoll_digest as unsafe extern "C" fn(_) -> _, rustcoll_digest];
     let _ = [header::rustcoll_differ as unsafe extern "C" fn(_, _, _) -> _, rustcoll_differ];
     let _ = [
