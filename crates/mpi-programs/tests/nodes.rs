@@ -124,6 +124,9 @@ fn hosts_of_one_name_decide_alike() {
     // Ranks choose the allgather's rule before the broadcast's rule makes hosts exchange names, and again afterwards.
     command.args(["--mca", "coll_rustcoll_allgather_rules", "nodes=2.. -> ring; -> bruck radix=4"]);
     command.args(["--mca", "coll_rustcoll_bcast_rules", "nodes=4.. -> binomial; -> linear"]);
+    // The same for the alltoallw among neighbours, before which an alltoallv makes them exchange names.
+    command.args(["--mca", "coll_rustcoll_neighbor_alltoallw_rules", "nodes=2.. -> below; -> linear"]);
+    command.args(["--mca", "coll_rustcoll_neighbor_alltoallv_rules", "-> node_aware"]);
     let job = run(command.arg(compiled("one_name")));
     job.assert(job.success, "the program failed");
     job.assert_contains("0 wrong");

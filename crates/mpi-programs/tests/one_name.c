@@ -1,5 +1,6 @@
 /* A user's program whose ranks pretend to be on nodes of two ranks, but all nodes have one name. Allgathers before and
- * after a broadcast must be right. After it, all ranks except rank 0 describe their data by another datatype. */
+ * after a broadcast must be right. After it, all ranks except rank 0 describe their data by another datatype. The same
+ * holds for calls among neighbours. */
 #include <mpi.h>
 #include <string.h>
 
@@ -7,6 +8,36 @@
 #include "verdict.h"
 
 enum { MOST_RANKS = 64 };
+
+/* Exchanges the rank with both neighbours of a ring, by alltoallw or by alltoallv. Returns the number of faults. */
+static int exchange(MPI_Comm ring, int by_bytes, int is_w)
+{
+    int rank, left, right, received[2] = {-1, -1}, sent[2];
+    const int count = by_bytes ? sizeof(int) : 1, counts[2] = {count, count}, places[2] = {0, count};
+    const MPI_Aint bytes[2] = {0, sizeof(int)};
+    const MPI_Datatype type = by_bytes ? MPI_BYTE : MPI_INT, types[2] = {type, type};
+    MPI_Comm_rank(ring, &rank);
+    MPI_Cart_shift(ring, 0, 1, &left, &right);
+    sent[0] = sent[1] = rank;
+    if (is_w) {
+        MPI_Neighbor_alltoallw(sent, counts, bytes, types, received, counts, bytes, types, ring);
+    } else {
+        MPI_Neighbor_alltoallv(sent, counts, places, type, received, counts, places, type, ring);
+    }
+    return (left != received[0]) + (right != received[1]);
+}
+
+static int among_neighbours(void)
+{
+    MPI_Comm ring;
+    int rank, size, periodic = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    const int wrong = exchange(ring, 0, 1) + exchange(ring, 0, 0) + exchange(ring, 0 == rank, 1);
+    MPI_Comm_free(&ring);
+    return wrong;
+}
 
 int main(int argc, char **argv)
 {
@@ -33,5 +64,6 @@ int main(int argc, char **argv)
         wrong += 7 != number;
     }
     MPI_Type_free(&pair);
+    wrong += among_neighbours();
     return verdict(wrong);
 }

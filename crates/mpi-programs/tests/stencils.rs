@@ -48,6 +48,22 @@ fn what_is_not_on_a_grid_is_not_combined() {
     }
 }
 
+/// The forced algorithm serves no Cartesian communicator, so rules decide. What they need, ranks must learn before the first call.
+#[test]
+fn ranks_decide_alike_by_rules_behind_an_algorithm_that_cannot_serve() {
+    let mut command = mpirun(4);
+    for (name, value) in [
+        ("neighbor_alltoall_algorithm", "combining"),
+        ("neighbor_alltoall_rules", "-> node_aware; -> linear"),
+        ("neighbor_alltoallv_rules", "-> node_aware"),
+    ] {
+        command.args(["--mca", &format!("coll_rustcoll_{name}"), value]);
+    }
+    let job = run(command.arg(compiled("unserved")));
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+}
+
 /// Runs ranks of which every other one has no neighbours, on pretended nodes of two.
 fn assert_nobody_waits(settings: &[(&str, &str)]) {
     let mut command = mpirun(4);

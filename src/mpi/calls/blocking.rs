@@ -243,8 +243,7 @@ impl Communicator {
     unsafe fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
         match missing {
             Missing::Nodes => {
-                // The ranks exchange without the lock, because progress may plan non-blocking calls meanwhile.
-                let nodes = self.teller(tag(Collective::Allgather)).nodes()?;
+                let nodes = self.exchanged_nodes(&self.teller(tag(Collective::Allgather)))?;
                 self.planning().note_nodes(nodes);
                 // Known nodes may change decisions, and ranks remember different calls, so forget all.
                 // SAFETY: by this function's contract nobody else uses it.

@@ -4,12 +4,13 @@
 use super::communicator::Communicator;
 use super::planning::Refusal;
 use crate::algorithms::Collective::{self, NeighborAllgather, NeighborAlltoall};
-use crate::algorithms::{Cut, Graph};
+use crate::algorithms::{Cut, Graph, Nodes};
 use crate::mpi::decision::schedules::Form;
 use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::decision::{neighbours_of_node, stencil};
 use crate::mpi::messages::transport::Error;
 use crate::mpi::parameters::settings::Values;
+use crate::mpi::shared_memory::sharing::Teller;
 use std::sync::Arc;
 
 impl Communicator {
@@ -83,10 +84,9 @@ impl Communicator {
         if is_settled {
             return Ok(());
         }
-        // The ranks exchange without the lock, because progress may plan non-blocking calls meanwhile.
         let teller = self.stencil_teller();
         let known = self.planning().nodes();
-        let told = known.map_or_else(|| teller.nodes(), Ok).and_then(|nodes| {
+        let told = known.map_or_else(|| self.exchanged_nodes(&teller), Ok).and_then(|nodes| {
             let own = self.topology().graph.neighbours(self.group.rank);
             let graph = neighbours_of_node::told(&teller, &nodes, own)?;
             self.planning().note_neighbours_of_node(nodes);
@@ -95,6 +95,13 @@ impl Communicator {
         let told = self.neighbours_of_node.get_or_init(|| told);
         self.forget_overlapping();
         told.as_ref().map(drop).map_err(|&error| error)
+    }
+
+    /// Lets the ranks exchange their nodes, without the lock, because progress may plan non-blocking calls meanwhile. Returns the
+    /// map on which decisions may rest.
+    pub(super) fn exchanged_nodes(&self, teller: &Teller) -> Result<Nodes, Error> {
+        let told = teller.nodes()?;
+        Ok(self.planning().corrected(told))
     }
 
     /// Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is among

@@ -112,6 +112,11 @@ impl Planning {
         self.schedules.neighbours()
     }
 
+    /// Returns the map of nodes on which decisions may rest, from that which the ranks exchanged.
+    pub fn corrected(&self, told: Nodes) -> Nodes {
+        self.schedules.corrected(told)
+    }
+
     /// Notes each rank's node.
     pub fn note_nodes(&mut self, nodes: Nodes) {
         self.schedules.note_nodes(nodes);

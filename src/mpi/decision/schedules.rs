@@ -363,7 +363,7 @@ impl Schedules {
         self.may_take(collective, values, of_rules, Algorithm::takes_neighbours_of_node)
     }
 
-    /// Whether the rules that come into question, or a forced algorithm, take something.
+    /// Whether a forced algorithm, or the rules that may decide, take something.
     fn may_take(
         &mut self,
         collective: Collective,
@@ -371,13 +371,11 @@ impl Schedules {
         do_rules: impl Fn(&Table) -> bool,
         does: impl Fn(&Algorithm) -> bool,
     ) -> bool {
-        let forced = self.info.forced(collective);
-        if let Some(algorithm) = forced.flatten() {
-            return does(algorithm);
-        }
-        let parameter = values.forced(collective).filter(|_| forced.is_none());
+        let forced = self.info.forced(collective).unwrap_or_else(|| values.forced(collective));
+        let do_rules_decide = forced.is_none_or(may_leave_it_to_rules);
         let Tables { own, job } = self.tables(&Call::new(collective, self.group.size, 0));
-        do_rules(own) || parameter.map_or_else(|| do_rules(job), does)
+        // The communicator's own rules go before an algorithm that a parameter forces.
+        forced.is_some_and(does) || do_rules(own) || (do_rules_decide && do_rules(job))
     }
 
     /// Returns the rule that decides: the matching one of the communicator, or else that of the job.
@@ -482,6 +480,11 @@ impl Schedules {
             Some(nodes) if form.all_come && collective.cut() == Cut::Edges => Spread::Nodes(nodes),
             _ => self.nodes.known(form.is_blocking),
         }
+    }
+
+    /// Returns the map of nodes on which decisions may rest, from that which the ranks exchanged.
+    pub fn corrected(&self, told: Nodes) -> Nodes {
+        self.nodes.corrected(told)
     }
 
     /// Notes each rank's node.
@@ -660,6 +663,11 @@ fn leaves_it_to_rules(reason: &Reason) -> bool {
                 | Requirement::OtherCollectives,
         )
     )
+}
+
+/// Whether rules decide some calls although this algorithm is forced.
+fn may_leave_it_to_rules(algorithm: &Algorithm) -> bool {
+    algorithm.requires.iter().any(|&requirement| leaves_it_to_rules(&Reason::Unmet(requirement)))
 }
 
 /// Returns the first registered algorithm that can serve the call, where no component below may.

@@ -18,7 +18,7 @@ use std::mem::{self, Discriminant};
 const LONGEST_NAME: usize = 256;
 
 /// A number that identifies this rank's node: a hash of its host's name. Two nodes with the same number count
-/// as one, which costs time and nothing else. If all nodes have the same, see [`Knowledge::note`].
+/// as one, which costs time and nothing else. If all nodes have the same, see [`Knowledge::corrected`].
 pub fn identity() -> u64 {
     let mut name = [0; LONGEST_NAME];
     // SAFETY: the shim writes at most so many bytes and ends them with a zero byte.
@@ -127,13 +127,18 @@ impl Knowledge {
         self.told.is_none().then(|| mem::discriminant(seen))
     }
 
-    /// Notes the nodes that the ranks exchanged. If all hosts have one name although MPI knows several nodes,
-    /// each rank counts as a node of its own: earlier decisions assumed several nodes, some ranks remember
-    /// them, and others decide anew.
-    pub fn note(&mut self, told: Nodes) {
+    /// Returns the map on which decisions may rest, from that which the ranks exchanged. If all hosts have one name
+    /// although MPI knows several nodes, each rank counts as a node of its own: earlier decisions assumed several nodes,
+    /// some ranks remember them, and others decide anew.
+    pub fn corrected(&self, told: Nodes) -> Nodes {
         let is_contradicted = told.number() == 1 && self.known(false) == Spread::Several;
         let ranks = self.group.size;
-        self.told = Some(if is_contradicted { Nodes::even(ranks, 1, ranks) } else { told });
+        if is_contradicted { Nodes::even(ranks, 1, ranks) } else { told }
+    }
+
+    /// Notes the corrected map.
+    pub fn note(&mut self, nodes: Nodes) {
+        self.told = Some(nodes);
     }
 
     fn look(&self) -> Seen {
@@ -157,10 +162,9 @@ mod tests {
     fn hosts_of_one_name_do_not_make_one_node_of_several() {
         let told = |seen, identities: &[u64]| {
             let group = Group { rank: 0, size: identities.len(), remote: 0 };
-            let mut knowledge =
+            let knowledge =
                 Knowledge { communicator: std::ptr::null(), group, seen: OnceCell::from(seen), told: None };
-            knowledge.note(Nodes::named(identities.iter().copied()));
-            knowledge.told.unwrap()
+            knowledge.corrected(Nodes::named(identities.iter().copied()))
         };
         assert_eq!(told(Seen::Several, &[5, 5, 5]), [0, 1, 2].into());
         assert_eq!(told(Seen::Several, &[5, 5, 6]), [0, 0, 1].into());
