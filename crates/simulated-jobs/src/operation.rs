@@ -8,6 +8,7 @@ use rustcoll::shim::*;
 
 use crate::board;
 use crate::describe::Described;
+use crate::memory::private_pages;
 use crate::process::{Communicator, process};
 
 /// A request. The library completes it.
@@ -42,6 +43,7 @@ impl Operation {
         is_persistent: bool,
     ) -> Result<Operation, c_int> {
         let completion = Box::<Completion>::default();
+        let pages = private_pages();
         let (tag, mut handle) = (communicator.next_tag(), ptr::null_mut());
         // SAFETY: the state is the communicator's, the call is for it, and the request lives as long as the operation.
         let status = unsafe {
@@ -57,7 +59,12 @@ impl Operation {
         };
         match (status, communicator.below) {
             (RUSTCOLL_SUCCESS, _) => Ok(Operation { handle, completion }),
-            (RUSTCOLL_BELOW, Some(below)) => Operation::new(below, call, is_persistent),
+            (RUSTCOLL_BELOW, Some(below)) => {
+                if private_pages() > pages {
+                    board::with(|board| board.note("a call that falls back took host memory"));
+                }
+                Operation::new(below, call, is_persistent)
+            }
             _ => Err(status),
         }
     }

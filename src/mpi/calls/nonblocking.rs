@@ -182,6 +182,15 @@ impl Communicator {
         channel: Channel,
         mut what: What,
     ) -> Result<Option<Ready>, Error> {
+        if let What::Planned(arguments, Planned { served: Served::Below, decision, .. }) = &what {
+            // The component below has a request of its own, so rustcoll does not learn how long the call takes.
+            if self.is_watched() {
+                self.overlapping_subject(arguments, decision, is_persistent)
+                    .iter()
+                    .for_each(|subject| subject.tell(None));
+            }
+            return Ok(None);
+        }
         // SAFETY: by this function's contract.
         let staged = unsafe { self.staged(call, what.arguments()) }?;
         let staged = staged.map(|(staged, _, copied)| {
@@ -197,13 +206,6 @@ impl Communicator {
             }
         };
         let subject = self.overlapping_subject(&arguments, &planned.decision, is_persistent);
-        if let Served::Below = planned.served {
-            // The component below has a request of its own, so rustcoll does not learn how long the call takes.
-            if let Some(subject) = subject.filter(|_| self.is_watched()) {
-                subject.tell(None);
-            }
-            return Ok(None);
-        }
         let transfer = self.transfer(&planned, arguments, channel, &mut work, is_persistent)?;
         let shifts = if is_persistent { None } else { Shifts::of(&transfer, call) };
         let course = Course::Decided(transfer);
