@@ -1,8 +1,10 @@
 //! Conditions in closed form, such as `delta_expo_max < log2(bytes)/2 - 2.5`; `parser.rs` has the grammar.
 //!
 //! Numbers are 64-bit floating-point numbers and may be NaN: the logarithm of -1 is neither less nor greater
-//! than any number. A condition on something unknown is not met.
+//! than any number. A condition on something unknown is not met. Every processor computes the same bits, because ranks of a
+//! job may run on different ones.
 
+mod logarithm;
 mod parser;
 
 use super::Call;
@@ -203,7 +205,7 @@ impl Node {
             Node::Function(function, operands) => {
                 let first = operands[0].value(call)?;
                 Some(match function {
-                    Function::Log2 => first.log2(),
+                    Function::Log2 => logarithm::log2(first),
                     Function::Sqrt => first.sqrt(),
                     Function::Min => first.min(operands[1].value(call)?),
                     Function::Max => first.max(operands[1].value(call)?),
