@@ -453,6 +453,7 @@ rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking)
     }
     if (NULL != state && is_blocking && !state->is_set_up) {
         set_up(state);
+        rustcoll_look_again(state->rust);
     }
     return state;
 }

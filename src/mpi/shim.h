@@ -213,6 +213,8 @@ unsigned long long rustcoll_digest(const char *text);
 void *rustcoll_communicator_new(const void *communicator, const void *local_communicator, int rank, int size,
                                 int remote_size, int last_tag, unsigned identifier, const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
+/* Called between the same two collectives of a communicator at all its ranks, once rustcoll_shim_spread tells what it did not tell before. */
+void rustcoll_look_again(void *state);
 
 /* Begin and write the job's profile. The former returns whether the user wants one. All ranks of the job call the latter when MPI ends and
  * messages can still be sent. The communicator has all ranks of the job, and carries no other messages with rustcoll_shim_profile_tag. */

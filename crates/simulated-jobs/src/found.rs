@@ -141,6 +141,7 @@ fn of_four_ranks(deeds: impl IntoIterator<Item = Deed>, faults: Vec<Fault>) -> H
         surroundings: Surroundings {
             nodes: vec![0; 4],
             knows_nodes: true,
+            tells_nodes_late: false,
             is_preloaded: false,
             eager: 0,
             delivery: Delivery::AtOnce,

@@ -5,7 +5,9 @@ use rustcoll::selection::Rules;
 use rustcoll::verify::stencils;
 
 use crate::draw::Draw;
-use crate::history::{Communicator, Delivery, Fault, FaultKind, History, MOST_RANKS, Surroundings, Topology};
+use crate::history::{
+    Communicator, Deed, Delivery, Fault, FaultKind, History, MOST_RANKS, Surroundings, Topology,
+};
 use crate::parameters::Parameter;
 use crate::program;
 
@@ -38,6 +40,10 @@ pub fn history(seed: u64, parameters: &[Parameter]) -> History {
         tune(&mut draw, &mut history);
     }
     history.steps = program::steps(draws_of(Part::Program), &history, parameters, repeats_calls);
+    // The calls of a duplication are not those of the program, so they may come before a blocking one or after it.
+    let duplicates = history.steps.iter().any(|step| matches!(step.deed, Deed::Duplicate(_)));
+    let surroundings = &mut history.surroundings;
+    surroundings.tells_nodes_late = surroundings.is_preloaded && !duplicates && draw.one_in(2);
     history
 }
 
@@ -89,6 +95,7 @@ fn surroundings(draw: &mut Draw, ranks: usize) -> Surroundings {
         tunes_online: false,
         goes_by_tcp: draw.one_in(2),
         tells_of_failures: draw.one_in(2),
+        tells_nodes_late: false,
         ends_idle_calls: !is_preloaded && draw.one_in(2),
     }
 }

@@ -34,6 +34,8 @@ pub struct Surroundings {
     pub nodes: Vec<usize>,
     /// Whether MPI can tell all ranks consistently whether there are several nodes.
     pub knows_nodes: bool,
+    /// Whether MPI tells that of a communicator only from its first blocking call on, as the preloaded library does.
+    pub tells_nodes_late: bool,
     /// Whether the job runs with the preloaded library.
     pub is_preloaded: bool,
     /// Up to so many bytes a send is eager; longer sends wait for their receives.
@@ -291,6 +293,7 @@ impl fmt::Display for Surroundings {
         let Surroundings {
             nodes,
             knows_nodes,
+            tells_nodes_late,
             is_preloaded,
             eager,
             delivery,
@@ -316,6 +319,9 @@ impl fmt::Display for Surroundings {
         }
         write!(formatter, "; messages arrive {delivery}")?;
         write!(formatter, "; another rank's turn every {turns} calls")?;
+        if *tells_nodes_late {
+            formatter.write_str("; nodes are known from the first blocking call on")?;
+        }
         if *is_preloaded {
             formatter.write_str("; preloaded")?;
         }

@@ -81,6 +81,8 @@ pub struct Communicator {
     pub topology: [Vec<c_int>; 2],
     /// Whether the topology is a grid.
     pub is_grid: bool,
+    /// Whether a blocking call has been made.
+    pub is_set_up: Cell<bool>,
     /// Serves calls that fall back: the library, on another communicator that has none below.
     pub below: Option<&'static Communicator>,
 }
@@ -141,6 +143,7 @@ impl Communicator {
             info: Vec::new(),
             topology: [Vec::new(), Vec::new()],
             is_grid: false,
+            is_set_up: Cell::new(false),
             below: None,
         }
     }
@@ -192,6 +195,10 @@ impl Communicator {
 
     /// Makes a blocking call.
     pub fn run(&self, call: &Described) -> c_int {
+        if process().history.surroundings.tells_nodes_late && !self.is_set_up.replace(true) {
+            // SAFETY: the state is the communicator's.
+            unsafe { rustcoll_look_again(self.state.get()) };
+        }
         // SAFETY: the state is the communicator's, the call is for it, and no other blocking call runs there.
         let status = unsafe { rustcoll_run(self.state.get(), call.call()) };
         match self.below {

@@ -505,10 +505,10 @@ extern "C" fn rustcoll_shim_goes_by_tcp() -> c_int {
 extern "C" fn rustcoll_shim_spread(handle: *const c_void) -> c_int {
     let surroundings = &process().history.surroundings;
     // SAFETY: the library passes a live communicator.
-    let members = unsafe { &communicator(handle).members };
+    let Communicator { members, is_set_up, .. } = unsafe { communicator(handle) };
     let node = |member: &usize| surroundings.nodes[*member];
     match () {
-        _ if !surroundings.knows_nodes => 0,
+        _ if !surroundings.knows_nodes || (surroundings.tells_nodes_late && !is_set_up.get()) => 0,
         _ if members.iter().all(|member| node(member) == node(&members[0])) => RUSTCOLL_ON_ONE_NODE,
         _ => RUSTCOLL_ON_SEVERAL_NODES,
     }

@@ -173,7 +173,8 @@ fn in_simple_surroundings(history: &History, place: usize) -> Option<History> {
         11 => surroundings.tunes_online = false,
         12 => surroundings.goes_by_tcp = false,
         13 => surroundings.ends_idle_calls = false,
-        14 => simpler.communicators.iter_mut().for_each(|communicator| communicator.info.clear()),
+        14 => surroundings.tells_nodes_late = false,
+        15 => simpler.communicators.iter_mut().for_each(|communicator| communicator.info.clear()),
         _ => return None,
     }
     (format!("{simpler}") != format!("{history}")).then_some(simpler)

@@ -104,6 +104,12 @@ impl Communicator {
         Ok(self.planning().corrected(told))
     }
 
+    /// Notes that MPI tells now how the ranks are spread over nodes. Before, it told no rank, and decided calls without.
+    pub fn look_again(&self) {
+        self.planning().look_again();
+        self.forget_overlapping();
+    }
+
     /// Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is among
     /// them: for it the ranks would have learnt of their neighbours, or its decision does not depend on them.
     fn forget_overlapping(&self) {

@@ -122,6 +122,11 @@ impl Planning {
         self.schedules.note_nodes(nodes);
     }
 
+    /// Notes that MPI tells now how the ranks are spread over nodes.
+    pub fn look_again(&mut self) {
+        self.schedules.look_again();
+    }
+
     /// Returns on what decisions about a collective depend besides the call, if other communicators may have the same in common.
     pub fn place(&self, collective: Collective, values: Values, form: Form) -> Option<Place> {
         self.schedules.place(collective, values, form)

@@ -492,6 +492,11 @@ impl Schedules {
         self.nodes.note(nodes);
     }
 
+    /// Notes that MPI tells now how the ranks are spread over nodes.
+    pub fn look_again(&mut self) {
+        self.nodes.look_again();
+    }
+
     /// Returns the choice for a call, and what decided it.
     fn choice(&mut self, call: &Call, values: Values, form: Form) -> (Choice, Decided) {
         // The order in which the component below reduces is unknown.

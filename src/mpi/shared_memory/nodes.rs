@@ -141,6 +141,11 @@ impl Knowledge {
         self.told = Some(nodes);
     }
 
+    /// Notes that MPI tells now how the ranks are spread, although it may not have told before.
+    pub fn look_again(&mut self) {
+        self.seen = OnceCell::new();
+    }
+
     fn look(&self) -> Seen {
         if self.group.remote > 0 {
             return Seen::Unknown;

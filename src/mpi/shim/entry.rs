@@ -265,6 +265,12 @@ extern "C" fn rustcoll_communicator_free(state: *mut c_void) {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn rustcoll_look_again(state: *mut c_void) {
+    // SAFETY: the shim passes the communicator's state.
+    guarded((), || unsafe { (*state.cast::<Attached>()).communicator().look_again() });
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_int {
     // SAFETY: the shim passes the communicator's state and a valid call on it; MPI forbids two collectives that block on
     // one communicator at the same time.
@@ -349,6 +355,7 @@ fn signatures_agree() {
         rustcoll_communicator_new,
     ];
     let _ = [header::rustcoll_communicator_free as unsafe extern "C" fn(_), rustcoll_communicator_free];
+    let _ = [header::rustcoll_look_again as unsafe extern "C" fn(_), rustcoll_look_again];
     let _ = [header::rustcoll_run as unsafe extern "C" fn(_, _) -> _, rustcoll_run];
     let _ = [header::rustcoll_ended_below as unsafe extern "C" fn(_), rustcoll_ended_below];
     let _ = [header::rustcoll_finish as unsafe extern "C" fn(), rustcoll_finish];
