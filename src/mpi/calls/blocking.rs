@@ -129,7 +129,7 @@ impl Communicator {
             };
             match job.planned.served {
                 Served::Here(_) => {
-                    if !job.turn_to(call) || !job.planned.is_repeated() {
+                    if !job.turn_to(call) || !job.planned.count_repetition() {
                         return None;
                     }
                     settings.note_ran(job.planned.decision.number);
@@ -141,7 +141,7 @@ impl Communicator {
                     Some(self.settle(call, status))
                 }
                 Served::Below => {
-                    if !job.planned.is_repeated() {
+                    if !job.planned.count_repetition() {
                         return None;
                     }
                     settings.note_ran(settings::BELOW);

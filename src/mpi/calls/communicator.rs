@@ -188,7 +188,7 @@ impl Communicator {
         }
         // SAFETY: by this function's contract.
         let planned = match unsafe { jobs.find(call, &values) } {
-            Some(job) if job.planned.is_repeated() => job.planned.clone(),
+            Some(job) if job.planned.count_repetition() => job.planned.clone(),
             // SAFETY: by this function's contract.
             None if form.is_blocking => unsafe { self.decided_first(call, arguments, values, form) }?,
             _ => self.decided_anew(arguments, values, form)?,

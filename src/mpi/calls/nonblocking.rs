@@ -245,7 +245,7 @@ impl Communicator {
         let job = unsafe { nonblocking.find(call, &values).or_else(|| spared.find(call, &values)) }?;
         let operation = Operation::of_spare(&job.spare, call, channel, request)?;
         // Counts the call, so nothing may turn to another decision afterwards.
-        if !job.planned.is_repeated() {
+        if !job.planned.count_repetition() {
             return None;
         }
         settings.note_ran(job.planned.decision.number);
@@ -351,7 +351,7 @@ impl Communicator {
     ) -> Result<Option<Planned>, Error> {
         // SAFETY: by this function's contract.
         if let Some(job) = unsafe { jobs.find(call, &values) } {
-            let planned = job.planned.is_repeated().then(|| job.planned.clone());
+            let planned = job.planned.count_repetition().then(|| job.planned.clone());
             planned.iter().for_each(|planned| planned.tell(self.name, arguments));
             return Ok(planned);
         }

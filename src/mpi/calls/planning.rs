@@ -233,9 +233,9 @@ impl Planned {
         }
     }
 
-    /// Whether the decision holds for this same call. Counts the call, if that depends on its number.
+    /// Counts this same call, if the decision depends on its number. Returns whether the decision holds for it.
     #[inline]
-    pub fn is_repeated(&self) -> bool {
+    pub fn count_repetition(&self) -> bool {
         match &self.lasting {
             Lasting::Always => true,
             Lasting::While(counter) => counter.passes(),
