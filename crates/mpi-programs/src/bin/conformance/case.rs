@@ -14,7 +14,7 @@ use mpi_programs::operator::Arithmetic;
 use mpi_programs::preloaded;
 use mpi_programs::pretended_nodes;
 use mpi_programs::topology::{Kind, Topology};
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem, stencil_search};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem, Requirement, stencil_search};
 
 use crate::shape::{Shape, Sides};
 
@@ -85,12 +85,13 @@ impl Case {
         })
     }
 
-    /// Whether the forced algorithm cannot serve the call, so rules choose another. Shared memory does not serve operators
+    /// Whether the forced algorithm cannot serve the call, so rules choose another. Some algorithms do not serve operators
     /// of the user.
     pub fn is_left_to_rules(&self) -> bool {
         let has_own_operator = self.collective.reduces() && !self.arithmetic.is_predefined();
-        let shares_memory = self.algorithm.is_some_and(Algorithm::takes_shared_memory);
-        (shares_memory && has_own_operator) || (self.must_block() && self.form != Form::Blocking)
+        let needs_predefined =
+            self.algorithm.is_some_and(|algorithm| algorithm.requires.contains(&Requirement::Predefined));
+        (needs_predefined && has_own_operator) || (self.must_block() && self.form != Form::Blocking)
     }
 
     /// Whether rules may serve the call instead of the forced algorithm. A communicator's shared memory serves few
