@@ -1,4 +1,4 @@
-//! Shows every registered algorithm at work: whether its result is right, whether it ran at all, and its time
+//! Shows all algorithms of some collectives at work: whether their results are right, whether they ran at all, and their times
 //! compared with Open MPI's own choice.
 //!
 //! `mpirun -n 8 demo`
@@ -20,7 +20,7 @@ use rustcoll::algorithms::{Algorithm, Collective};
 
 const RIVAL: &str = "tuned";
 const SEED: u64 = 1;
-/// The collectives that are shown.
+/// The collectives that are shown, also named in `Options`, README.md and docs/first-run.md.
 const SHOWN: [Collective; 3] = [Collective::Allreduce, Collective::Alltoall, Collective::Bcast];
 /// Calls of one contestant before the other contestant's turn. The first of them is not counted.
 const CHUNK: usize = 5;
@@ -29,7 +29,7 @@ const TURNS: usize = 40;
 /// No turn begins after this time in a row of the table.
 const TIME_PER_ROW: Duration = Duration::from_millis(500);
 
-/// Shows every collective algorithm: its result, whether it ran, and its time
+/// Shows every algorithm of allreduce, alltoall and bcast: its result, whether it ran, and its time
 #[derive(Parser, Debug)]
 struct Options {
     /// What to print as Open MPI's mca_base_component_path in the closing hint
