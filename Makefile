@@ -3,7 +3,7 @@
 # make guide           the page of `rustcoll guide`, which the command embeds; needs Node.js. make and make cli build it where they can
 # make preload         librustcoll_mpich.so, which serves the collectives of another MPI than Open MPI when it is loaded before it; for the
 #                      MPI of PRELOAD_MPICC, mpicc.mpich unless set
-# make demo            checks and times the algorithms on 8 local ranks
+# make demo            checks and times the algorithms of allreduce, alltoall and bcast on 8 local ranks
 # make check           the tests of every day, those on a real MPI included
 # make check-all       all that follow too, one after another, with a table of results and times at the end; takes hours and needs root.
 #                      CHECK_ALL names some of them
@@ -111,6 +111,11 @@ own-target:
 
 archive bindings cli guide-if-possible: own-target
 
+# What a target needs besides, asked for before anything is built.
+PREREQUISITES =
+check: PREREQUISITES = --jobs --lab
+check-long: PREREQUISITES = --jobs --valgrind
+
 # What runs inside an MPI; Cargo decides whether anything has to be compiled again.
 .PHONY: archive
 archive:
@@ -166,7 +171,7 @@ cli: guide-if-possible
 
 .PHONY: prerequisites
 prerequisites:
-	@scripts/prerequisites
+	@scripts/prerequisites $(PREREQUISITES)
 
 .PHONY: bindings
 bindings: prerequisites
@@ -224,8 +229,9 @@ demo: all programs
 # processor. What make has built in the release profile is not built again:
 # crates of one command ask for each other's features, so those that ask for others have a command of their own.
 .PHONY: check
+check: export NOTES_OF_TESTS = $(CURDIR)/$(BUILD)/notes-of-tests
 check: $(COMPONENT) unit-tests all programs
-	@scripts/prerequisites --lab
+	@rm -f $(NOTES_OF_TESTS)
 	$(CARGO) test --no-fail-fast --features component --lib
 	$(CARGO) test --no-fail-fast --release --test '*'
 	$(CARGO) test --release --doc
@@ -233,6 +239,7 @@ check: $(COMPONENT) unit-tests all programs
 	$(CARGO) test --no-fail-fast --release -p simulated-jobs -p expected-results
 	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p mpi-programs --all-targets
 	$(LAB_TESTS)
+	@cat $(NOTES_OF_TESTS) 2>/dev/null || true
 	@echo "All tests passed."
 
 .PHONY: unit-tests
@@ -322,7 +329,6 @@ bench-scale:
 
 .PHONY: check-long
 check-long: all programs
-	@scripts/prerequisites --valgrind
 	$(CARGO) test --release -- --ignored
 	$(CARGO) test --no-fail-fast --test '*'
 	$(CARGO) test --release -p slot-model
