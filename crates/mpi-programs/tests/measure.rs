@@ -2,13 +2,15 @@
 
 mod common;
 
-use common::{Job, mpirun, run};
+use common::notes::skipped;
+use common::{Job, Running, mpirun, run};
 use measurements::{Form, Measurement, Operation, OutputLine, Reference, Shape, Trial};
 use rustcoll::algorithms::{Algorithm, Collective, MOCK_UPS};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn measure(arguments: &[&str]) -> Command {
@@ -412,28 +414,14 @@ fn an_earlier_reference_is_a_lower_bound() {
     assert_eq!(measurements(&job.text)[0].nanoseconds.len(), 12);
 }
 
-/// Returns the process of a rank. It is a child of `mpirun`.
-fn process_of_rank(launcher: u32, rank: usize) -> Option<u32> {
-    let children = fs::read_to_string(format!("/proc/{launcher}/task/{launcher}/children")).ok()?;
+/// Returns the process of a rank.
+fn process_of_rank(job: &Running, rank: usize) -> Option<Pid> {
     let variable = format!("OMPI_COMM_WORLD_RANK={rank}");
-    children.split_whitespace().filter_map(|child| child.parse().ok()).find(|child: &u32| {
-        let environment = fs::read(format!("/proc/{child}/environ")).unwrap_or_default();
+    let found = job.ranks().into_iter().find(|process| {
+        let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
         environment.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes())
-    })
-}
-
-fn stop(process: u32) {
-    assert!(Command::new("kill").args(["-STOP", &process.to_string()]).status().unwrap().success());
-}
-
-/// Ends the job if the test fails.
-struct Guarded(Child);
-
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    });
+    Pid::from_raw(found?.cast_signed())
 }
 
 #[test]
@@ -441,16 +429,16 @@ fn a_job_whose_call_hangs_ends_and_names_the_contestant() {
     let mut command = mpirun(2);
     command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
     command.args(["--limit", "5", "--at-least", "1000000", "bcast:8/tuned", "allreduce:8/tuned"]);
-    let mut job = Guarded(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
-    let output = BufReader::new(job.0.stdout.take().unwrap());
+    let mut job = Running::start(&command);
+    let output = BufReader::new(job.output());
     let mut told = output.lines().map_while(Result::ok).filter_map(|line| OutputLine::from_json(&line));
     assert!(told.by_ref().any(|line| matches!(line, OutputLine::Trying(_))));
-    stop(process_of_rank(job.0.id(), 1).expect("mpirun starts it"));
+    kill_process(process_of_rank(&job, 1).expect("mpirun starts it"), Signal::STOP).unwrap();
     let begin = Instant::now();
     let rest: Vec<OutputLine> = told.collect();
     let trial = Trial { collective: "bcast".into(), bytes: 8, contestant: "tuned".into() };
     assert_eq!(rest, [OutputLine::Hung(trial)]);
-    assert_eq!(job.0.wait().unwrap().code(), Some(3));
+    assert_eq!(job.end(), Some(3));
     assert!(begin.elapsed() > Duration::from_secs(4), "{:?}", begin.elapsed());
 }
 
@@ -466,26 +454,36 @@ fn a_limit_does_not_end_calls_that_end() {
 /// Starts the program on a rank. On rank 1 the monotonic clock is 1000 seconds ahead of the others.
 const APART: &str = r#"if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then exec unshare --time --monotonic 1000 --fork "$@"; fi; exec "$@""#;
 
+/// Returns the least time of a call, with a command that starts the program, and options.
+fn least_time(start: &[&str], options: &[&str]) -> Duration {
+    let mut command = mpirun(3);
+    command.env("OMPI_MCA_coll_rustcoll_priority", "1").args(start).arg(env!("CARGO_BIN_EXE_measure"));
+    let job = run(command.args(["--at-least", "10"]).args(options).arg("allreduce:8/tuned"));
+    job.assert(job.success, "the program failed");
+    let nanoseconds = measurements(&job.text).remove(0).nanoseconds;
+    Duration::from_nanos(*nanoseconds.iter().min().unwrap())
+}
+
+fn assert_start_together(start: &[&str], options: &[&str]) {
+    let together = least_time(&[], &["--clock", "shared"]);
+    let time = least_time(start, options);
+    let most = 20 * together + Duration::from_millis(50);
+    assert!(time > Duration::ZERO && time < most, "{time:?}, but {together:?} by one clock");
+}
+
+#[test]
+fn ranks_start_together_by_clocks_that_they_synchronise() {
+    assert_start_together(&[], &["--clock", "synchronised"]);
+}
+
 #[test]
 fn ranks_whose_clocks_differ_start_together() {
     let can_differ =
         Command::new("unshare").args(["--time", "--monotonic", "1000", "--fork", "true"]).output();
     if !can_differ.is_ok_and(|output| output.status.success()) {
-        eprintln!("clocks cannot be made to differ here");
-        return;
+        return skipped(
+            "measuring with clocks that differ: `unshare --time` does not work, which needs root",
+        );
     }
-    let times = |start: &[&str], options: &[&str]| {
-        let mut command = mpirun(3);
-        command.env("OMPI_MCA_coll_rustcoll_priority", "1").args(start).arg(env!("CARGO_BIN_EXE_measure"));
-        let job = run(command.args(["--at-least", "10"]).args(options).arg("allreduce:8/tuned"));
-        job.assert(job.success, "the program failed");
-        let nanoseconds = measurements(&job.text).remove(0).nanoseconds;
-        Duration::from_nanos(*nanoseconds.iter().min().unwrap())
-    };
-    let together = times(&[], &["--clock", "shared"]);
-    for (start, options) in [(&["sh", "-c", APART, "sh"][..], &[][..]), (&[], &["--clock", "synchronised"])] {
-        let time = times(start, options);
-        let most = 20 * together + Duration::from_millis(50);
-        assert!(time > Duration::ZERO && time < most, "{time:?}, but {together:?} by one clock");
-    }
+    assert_start_together(&["sh", "-c", APART, "sh"], &[]);
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, compiled, mpirun, root, run};
+use common::{Job, PATIENCE, compiled, mpirun, root, run, run_alone};
 use rustcoll::algorithms::Collective;
 use rustcoll::report::profile::{Profile, Row};
 use rustcoll::report::{CallKind, Form};
@@ -262,7 +262,7 @@ fn calls_of_threads_are_judged_by_their_communicator() {
     let file = fresh("profile-threads.json");
     let mut command = mpirun(2);
     command.args(["--mca", "coll_rustcoll_profile"]).arg(&file);
-    let job = run(command.arg(compiled("profile_threads")));
+    let job = run_alone(PATIENCE, command.arg(compiled("profile_threads")));
     job.assert(job.success, "the program failed");
     let profile = Profile::of_json(&fs::read_to_string(&file).unwrap()).unwrap();
     let of = |communicator: &str| {

@@ -3,13 +3,14 @@
 mod common;
 
 use common::{Job, compiled, mpirun, run};
-use std::collections::HashSet;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long files of another job may stay in /dev/shm.
+/// How long processes of a job may outlive the launcher.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn program() -> &'static Path {
@@ -17,8 +18,8 @@ fn program() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("shared"))
 }
 
-/// Runs the program with its collectives forced to use shared memory.
-fn run_forced(ranks: usize, parameters: &[(&str, &str)], arguments: &[&str]) -> Job {
+/// Returns a job of the program with its collectives forced to use shared memory.
+fn forced(ranks: usize, parameters: &[(&str, &str)], arguments: &[&str]) -> Command {
     const FORCED: [(&str, &str); 4] = [
         ("allgather_algorithm", "shared"),
         ("allreduce_algorithm", "shared_slices"),
@@ -29,7 +30,12 @@ fn run_forced(ranks: usize, parameters: &[(&str, &str)], arguments: &[&str]) -> 
     for (name, value) in FORCED.iter().chain(parameters) {
         command.args(["--mca", &format!("coll_rustcoll_{name}"), value]);
     }
-    run(command.arg(program()).args(arguments))
+    command.arg(program()).args(arguments);
+    command
+}
+
+fn run_forced(ranks: usize, parameters: &[(&str, &str)], arguments: &[&str]) -> Job {
+    run(&mut forced(ranks, parameters, arguments))
 }
 
 fn assert_right(job: &Job) {
@@ -37,28 +43,37 @@ fn assert_right(job: &Job) {
     job.assert_contains("0 wrong");
 }
 
-fn files_in_memory() -> HashSet<String> {
-    let files = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
-    // Ignores Open MPI's own files, of this job or another.
-    files
-        .map(|file| file.file_name().to_string_lossy().into_owned())
-        .filter(|name| !name.starts_with("vader"))
-        .collect()
+/// Returns the processes whose environment has a variable with its value.
+fn processes_with(variable: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let has = |process: &PathBuf| {
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes())
+    };
+    let found = processes.map(|process| process.path()).filter(has);
+    found.map(|process| process.display().to_string()).collect()
 }
 
+/// Memory without a name goes with the last process that maps it.
 #[test]
-fn a_killed_rank_ends_the_job_and_leaves_nothing_behind() {
-    let before = files_in_memory();
+fn a_killed_rank_ends_the_job_and_leaves_no_process_behind() {
+    let (name, value) = ("JOB_WITH_A_KILLED_RANK", std::process::id().to_string());
+    let variable = format!("{name}={value}");
+    let mut shell = Command::new("sh");
+    let mut known = shell.args(["-c", "read line"]).env(name, &value).stdin(Stdio::piped()).spawn().unwrap();
+    assert_eq!(processes_with(&variable), [format!("/proc/{}", known.id())]);
+    drop(known.stdin.take());
+    known.wait().unwrap();
     // If the other ranks waited for the killed rank, the job would not end.
-    let job = run_forced(3, &[], &["die"]);
+    let mut command = forced(3, &[], &["die"]);
+    let job = run(command.env(name, value));
     job.assert(!job.success, "the job must not end well");
-    // Another job may have files there while it runs.
     let begin = Instant::now();
-    let left = || -> Vec<String> { files_in_memory().difference(&before).cloned().collect() };
-    while !left().is_empty() && begin.elapsed() < PATIENCE {
+    while !processes_with(&variable).is_empty() && begin.elapsed() < PATIENCE {
         sleep(Duration::from_millis(100));
     }
-    job.assert(left().is_empty(), &format!("{:?} is left", left()));
+    let left = processes_with(&variable);
+    job.assert(left.is_empty(), &format!("{left:?} are left"));
 }
 
 /// The resource that a rank lacks, the rank, and its reason why it cannot share memory.

@@ -3,17 +3,29 @@
 //! A command that was built without the page must say so. Nothing else is tested of such a command.
 
 mod common;
+#[path = "../../mpi-programs/tests/common/notes.rs"]
+mod notes;
 
 use common::{folder, rustcoll};
+use notes::skipped;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 
-/// Whether the command has the page. If not, it has said what is missing.
+/// Whether the command has the page. If not, it has said what is missing, and a note says that tests are skipped.
 fn has_page() -> bool {
-    static HAS_PAGE: LazyLock<bool> = LazyLock::new(exports_a_page);
+    static HAS_PAGE: LazyLock<bool> = LazyLock::new(|| {
+        let has_page = exports_a_page();
+        if !has_page {
+            skipped(
+                "tests of `rustcoll guide`: the command was built without the guide's page, which needs Node.js",
+            );
+        }
+        has_page
+    });
     *HAS_PAGE
 }
 
@@ -29,7 +41,7 @@ fn exports_a_page() -> bool {
     false
 }
 
-/// A guide that is served, and the address that the command printed.
+/// A guide that is served until this is dropped, and the address that the command printed.
 struct Served {
     process: Child,
     url: String,
@@ -37,18 +49,19 @@ struct Served {
 
 impl Served {
     fn with(options: &[&str]) -> Served {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_rustcoll"))
+        let process = Command::new(env!("CARGO_BIN_EXE_rustcoll"))
             .args(["guide", "--no-open"])
             .args(options)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
+        let mut served = Served { process, url: String::new() };
         let mut line = String::new();
-        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let url =
-            line.strip_prefix("The guide is at ").and_then(|rest| rest.strip_suffix(" until Ctrl-C.\n"));
-        let url = url.unwrap_or_else(|| panic!("{line}")).to_owned();
-        Served { process, url }
+        BufReader::new(served.process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let url = line.strip_prefix("The guide is at ");
+        let url = url.and_then(|rest| rest.strip_suffix(" until Ctrl-C.\n"));
+        served.url = url.unwrap_or_else(|| panic!("{line}")).to_owned();
+        served
     }
 
     fn host(&self) -> &str {
@@ -65,10 +78,16 @@ impl Served {
     }
 
     /// Sends a signal, and returns the code with which the command ends.
-    fn ended_by(mut self, signal: &str) -> Option<i32> {
-        let sent = Command::new("kill").args([signal, &self.process.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+    fn ended_by(mut self, signal: Signal) -> Option<i32> {
+        kill_process(Pid::from_child(&self.process), signal).unwrap();
         self.process.wait().unwrap().code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
@@ -77,7 +96,7 @@ fn the_guide_is_served_until_a_signal_ends_it() {
     if !has_page() {
         return;
     }
-    for signal in ["-INT", "-TERM"] {
+    for signal in [Signal::INT, Signal::TERM] {
         let served = Served::with(&["--port", "0", "alltoall/bruck?p=8"]);
         assert!(served.url.starts_with("http://127.0.0.1:"), "{}", served.url);
         assert!(served.url.ends_with("/alltoall/bruck?p=8"), "{}", served.url);
@@ -100,9 +119,6 @@ fn a_port_that_is_taken_is_refused_if_it_was_named() {
     assert!(refusal.starts_with(&format!("rustcoll: --port {port}: ")), "{refusal}");
     let [first, second] = [Served::with(&[]), Served::with(&[])];
     assert_ne!(first.url, second.url);
-    for served in [one, first, second] {
-        served.ended_by("-TERM");
-    }
 }
 
 #[test]
