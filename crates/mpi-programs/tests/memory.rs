@@ -82,7 +82,8 @@ fn no_more_memory_is_kept_than_allowed() {
 
 #[test]
 fn freed_requests_keep_no_more_memory_together_than_allowed() {
-    for (kept, expected) in [("none", 0), ("10240", 1), ("1048576", 4)] {
+    // In whole vectors, rounded: four copies of two thirds are three.
+    for (kept, expected) in [("none", 0), ("10240", 1), ("1048576", 3)] {
         let job = run_program(3, "requests", &["--mca", "coll_rustcoll_scratch_kept", kept]);
         job.assert(job.success, "the program failed");
         job.assert_contains(&format!("copies kept: {expected}"));
