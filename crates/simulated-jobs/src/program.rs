@@ -372,6 +372,10 @@ mod tests {
         matches!((&one.deed, &other.deed), (Deed::Start(one), Deed::Start(other)) if one == other)
     }
 
+    fn make_one_communicator(_: &History, one: &Step, other: &Step) -> bool {
+        matches!((&one.deed, &other.deed), (Deed::Make(one), Deed::Make(other)) if one == other)
+    }
+
     #[test]
     fn every_step_of_a_program_can_be_carried_out() {
         for history in histories() {
@@ -394,11 +398,10 @@ mod tests {
     #[test]
     fn communicators_are_made_and_freed_between_calls() {
         let histories = histories();
-        let makes_again = |_: &History, one: &Step, other: &Step| matches!((&one.deed, &other.deed), (Deed::Make(one), Deed::Make(other)) if one == other);
         let calls_there = |history: &History, start: &Step, step: &Step| {
             matches!(step.deed, Deed::Block(_)) && step.communicator(history) == start.communicator(history)
         };
-        assert!(is_between(&histories, makes_again, calls_there));
+        assert!(is_between(&histories, make_one_communicator, calls_there));
         let calls_elsewhere = |history: &History, one: &Step, other: &Step| {
             matches!((&one.deed, &other.deed), (Deed::Begin(_), Deed::Begin(_)))
                 && one.communicator(history) == other.communicator(history)

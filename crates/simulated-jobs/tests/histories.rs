@@ -42,7 +42,10 @@ fn a_seed_shows_its_history_and_all_that_happens_in_it_is_the_same_each_time() {
     for seed in ["7", "12", "165"] {
         let (is_right, shown) = simulated_jobs(seed, "trace");
         assert!(is_right && shown.starts_with("A job of"), "{shown}");
-        assert!(shown.contains("step 0: make communicator 0") && shown.contains(" sends to rank "), "{shown}");
+        assert!(
+            shown.contains("step 0: make communicator 0") && shown.contains(" sends to rank "),
+            "{shown}"
+        );
         let without_time = |shown: &str| shown.lines().rev().skip(1).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(without_time(&shown), without_time(&simulated_jobs(seed, "trace").1));
     }
