@@ -44,14 +44,14 @@ mod tests {
 
     #[test]
     fn no_more_ranks_make_the_program_of_a_root_longer() {
-        let of_one_group = |size: usize| Problem { root: size / 2, ..Problem::new(size) };
-        let cases: [(Algorithm, fn(usize) -> Problem); 4] = [
-            (ALGORITHM, of_one_group),
-            (scatter::linear::ALGORITHM, of_one_group),
-            (inter::gather_linear::ALGORITHM, |size| Problem::between(1, size)),
-            (inter::scatter_linear::ALGORITHM, |size| Problem::between(1, size)),
-        ];
-        for (algorithm, problem) in cases {
+        let in_one_group: fn(usize) -> Problem = |size| Problem { root: size / 2, ..Problem::new(size) };
+        let between_two: fn(usize) -> Problem = |size| Problem::between(1, size);
+        for (algorithm, problem) in [
+            (ALGORITHM, in_one_group),
+            (scatter::linear::ALGORITHM, in_one_group),
+            (inter::gather_linear::ALGORITHM, between_two),
+            (inter::scatter_linear::ALGORITHM, between_two),
+        ] {
             let steps = |size| {
                 let problem = problem(size);
                 algorithm.schedule(&problem, problem.root).steps.len()
