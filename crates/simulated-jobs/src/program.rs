@@ -376,6 +376,11 @@ mod tests {
         matches!((&one.deed, &other.deed), (Deed::Make(one), Deed::Make(other)) if one == other)
     }
 
+    /// Whether a step is a blocking call on the communicator of another one.
+    fn blocks_there(history: &History, start: &Step, step: &Step) -> bool {
+        matches!(step.deed, Deed::Block(_)) && step.communicator(history) == start.communicator(history)
+    }
+
     #[test]
     fn every_step_of_a_program_can_be_carried_out() {
         for history in histories() {
@@ -387,9 +392,6 @@ mod tests {
     #[test]
     fn persistent_operations_are_started_again_after_other_steps() {
         let histories = histories();
-        let blocks_there = |history: &History, start: &Step, step: &Step| {
-            matches!(step.deed, Deed::Block(_)) && step.communicator(history) == start.communicator(history)
-        };
         assert!(is_between(&histories, are_starts_of_one_operation, blocks_there));
         let sets = |_: &History, _: &Step, step: &Step| matches!(step.deed, Deed::Set(_));
         assert!(is_between(&histories, are_starts_of_one_operation, sets));
@@ -398,10 +400,7 @@ mod tests {
     #[test]
     fn communicators_are_made_and_freed_between_calls() {
         let histories = histories();
-        let calls_there = |history: &History, start: &Step, step: &Step| {
-            matches!(step.deed, Deed::Block(_)) && step.communicator(history) == start.communicator(history)
-        };
-        assert!(is_between(&histories, make_one_communicator, calls_there));
+        assert!(is_between(&histories, make_one_communicator, blocks_there));
         let calls_elsewhere = |history: &History, one: &Step, other: &Step| {
             matches!((&one.deed, &other.deed), (Deed::Begin(_), Deed::Begin(_)))
                 && one.communicator(history) == other.communicator(history)

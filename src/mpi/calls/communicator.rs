@@ -6,7 +6,7 @@ use super::blocking::Blocking;
 use super::job::{Jobs, Overlapping};
 use super::key::Key;
 use super::planning::{Planned, Planning, Refusal};
-use super::precedents;
+use super::precedents::{self, Place};
 use super::staged::{self, Staged};
 use super::uses::Reader;
 use crate::algorithms::{Collective, Cut, Graph, Stencil};
@@ -209,48 +209,46 @@ impl Communicator {
         form: Form,
     ) -> Result<Planned, Refusal> {
         let spared = self.planning().spared();
+        let place = self.place(arguments.collective, values, form, &spared);
         // SAFETY: by this function's contract.
-        if let Some(planned) = unsafe { self.precedent(call, values, form, spared) } {
+        if let Some(planned) = unsafe { precedents::find(place.as_ref(), call, &values) }
+            .and_then(|planned| planned.following(spared))
+        {
             return Ok(planned);
         }
         let planned = self.decided_anew(arguments, values, form)?;
         // SAFETY: by this function's contract.
-        unsafe { self.set_precedent(call, values, form, &planned) };
+        unsafe { self.set_precedent(place, call, values, &planned) };
         Ok(planned)
     }
 
-    /// Returns the decision that another communicator has made about the same call, if it holds here, too. `spared` counts
-    /// the call here.
-    ///
-    /// # Safety
-    /// The call comes from the shim, on this communicator.
-    pub(super) unsafe fn precedent(
+    /// Returns on what a decision depends besides the call, if another communicator may have decided the same. Of calls after the
+    /// first ones, which `spared` counts, each communicator decides by itself: it pays once.
+    pub(super) fn place(
         &self,
-        call: &rustcoll_call,
+        collective: Collective,
         values: Values,
         form: Form,
-        spared: Arc<Spared>,
-    ) -> Option<Planned> {
-        let place = self.planning().place(Collective::ALL[call.collective as usize], values, form)?;
-        // SAFETY: by this function's contract.
-        unsafe { precedents::find(&place, call, &values) }?.following(spared)
+        spared: &Spared,
+    ) -> Option<Place> {
+        if spared.is_over() { None } else { self.planning().place(collective, values, form) }
     }
 
-    /// Keeps a decision about a call for other communicators.
+    /// Keeps a decision about a call for other communicators, if one may decide the same.
     ///
     /// # Safety
     /// The call comes from the shim, on this communicator.
     pub(super) unsafe fn set_precedent(
         &self,
+        place: Option<Place>,
         call: &rustcoll_call,
         values: Values,
-        form: Form,
         planned: &Planned,
     ) {
-        let collective = Collective::ALL[call.collective as usize];
-        if let Some(place) = self.planning().place(collective, values, form) {
+        if let Some(place) = place {
             // SAFETY: by this function's contract.
-            precedents::keep(place, unsafe { Key::new(call, values, self.blocks(collective)) }, planned);
+            let key = unsafe { Key::new(call, values, self.blocks(place.collective)) };
+            precedents::keep(place, key, planned);
         }
     }
 

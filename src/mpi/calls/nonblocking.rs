@@ -6,6 +6,7 @@ use super::job::{Job, Jobs, Overlapping, Shifts};
 use super::key::Key;
 use super::operation::{Course, Operation, Spare};
 use super::planning::{CallPlan, Planned, Refusal, Served};
+use super::precedents::{self, Place};
 use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
@@ -275,33 +276,35 @@ impl Communicator {
         let mut overlapping = self.overlapping();
         let Overlapping { nonblocking, spared, persistent } = &mut *overlapping;
         let jobs = if is_persistent { persistent } else { nonblocking };
+        // Whether the choice for a remembered call depends on memory.
         // SAFETY: as above.
-        let is_remembered =
-            unsafe { jobs.find(call, &values).is_some() || spared.find(call, &values).is_some() };
-        let may_follow = !is_persistent && !is_remembered && !arguments.is_empty();
-        if may_follow {
-            let counter = Arc::clone(&self.lanes.spared);
+        let remembered = unsafe { jobs.find(call, &values) }.map(|job| job.planned.depends_on_memory);
+        let remembered = remembered.or_else(|| {
             // SAFETY: as above.
-            if let Some(planned) = unsafe { self.precedent(call, values, form, counter) } {
-                planned.tell(self.name, &arguments);
-                let jobs = if planned.is_spared() { spared } else { jobs };
-                // SAFETY: as above.
-                let spare = unsafe { self.remember(jobs, call, values, &planned) };
-                return Ok(Prospect { what: What::Planned(arguments, planned), turn: None, spare });
-            }
-        }
-        // SAFETY: as above.
-        let depends_on_memory = match unsafe { jobs.find(call, &values) } {
-            Some(job) => job.planned.depends_on_memory,
-            None if arguments.is_empty() => false,
-            // SAFETY: as above.
-            None if !is_persistent && unsafe { spared.find(call, &values) }.is_some() => true,
-            None => self.planning().depends_on_memory(&arguments, values, form),
+            let is_spared = !is_persistent && unsafe { spared.find(call, &values) }.is_some();
+            is_spared.then_some(true)
+        });
+        let is_new = remembered.is_none() && !arguments.is_empty();
+        let place = match is_new && !is_persistent {
+            true => self.place(arguments.collective, values, form, &self.lanes.spared),
+            false => None,
         };
+        // SAFETY: as above.
+        if let Some(planned) = unsafe { precedents::find(place.as_ref(), call, &values) }
+            .and_then(|planned| planned.following(Arc::clone(&self.lanes.spared)))
+        {
+            planned.tell(self.name, &arguments);
+            let jobs = if planned.is_spared() { spared } else { jobs };
+            // SAFETY: as above.
+            let spare = unsafe { self.remember(jobs, call, values, &planned) };
+            return Ok(Prospect { what: What::Planned(arguments, planned), turn: None, spare });
+        }
+        let depends_on_memory = remembered
+            .unwrap_or_else(|| is_new && self.planning().depends_on_memory(&arguments, values, form));
         if depends_on_memory && !is_persistent {
             // SAFETY: as above.
-            if let Some(planned) = unsafe { self.planned_if_spared(spared, call, &arguments, values, form) }?
-            {
+            let planned = unsafe { self.planned_if_spared(spared, call, &arguments, values, form, place) }?;
+            if let Some(planned) = planned {
                 // SAFETY: as above.
                 let spare = unsafe { self.remember(spared, call, values, &planned) };
                 return Ok(Prospect { what: What::Planned(arguments, planned), turn: None, spare });
@@ -317,12 +320,11 @@ impl Communicator {
             match unsafe { self.planned(jobs, call, &arguments, values, form) } {
                 Ok(planned) => {
                     let turn = turn.filter(|_| planned.takes_slots());
-                    if may_follow {
-                        // SAFETY: as above.
-                        unsafe { self.set_precedent(call, values, form, &planned) };
-                    }
                     // SAFETY: as above.
-                    let spare = unsafe { self.remember(jobs, call, values, &planned) };
+                    let spare = unsafe {
+                        self.set_precedent(place, call, values, &planned);
+                        self.remember(jobs, call, values, &planned)
+                    };
                     return Ok(Prospect { what: What::Planned(arguments, planned), turn, spare });
                 }
                 Err(Refusal::Missing(_)) => {}
@@ -348,6 +350,7 @@ impl Communicator {
         arguments: &Arguments,
         values: Values,
         form: Form,
+        place: Option<Place>,
     ) -> Result<Option<Planned>, Error> {
         // SAFETY: by this function's contract.
         if let Some(job) = unsafe { jobs.find(call, &values) } {
@@ -358,11 +361,11 @@ impl Communicator {
         let spared = &self.lanes.spared;
         let weight = if spared.is_over() { None } else { self.planning().weight(arguments, values, form) };
         let Some(weight) = weight.filter(|&weight| spared.count(weight)) else { return Ok(None) };
-        let unshared = Form { may_share: false, ..form };
-        let planned = self.decided_anew(arguments, values, unshared).map_err(Refusal::error)?;
+        let form = Form { may_share: false, ..form };
+        let planned = self.decided_anew(arguments, values, form).map_err(Refusal::error)?;
         let planned = planned.while_spared(Arc::clone(spared), weight);
         // SAFETY: by this function's contract.
-        unsafe { self.set_precedent(call, values, form, &planned) };
+        unsafe { self.set_precedent(place, call, values, &planned) };
         planned.tell(self.name, arguments);
         Ok(Some(planned))
     }

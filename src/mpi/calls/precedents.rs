@@ -37,11 +37,12 @@ struct Precedent {
 
 static PRECEDENTS: Mutex<VecDeque<Precedent>> = Mutex::new(VecDeque::new());
 
-/// Returns the decision about the same call at the same place.
+/// Returns the decision about the same call at the same place; `None` if there is no such place.
 ///
 /// # Safety
 /// The call comes from the shim, on a communicator of that place.
-pub unsafe fn find(place: &Place, call: &rustcoll_call, values: &Values) -> Option<Planned> {
+pub unsafe fn find(place: Option<&Place>, call: &rustcoll_call, values: &Values) -> Option<Planned> {
+    let place = place?;
     // SAFETY: by this function's contract; at one place all calls have as many blocks.
     let is_same = |known: &&Precedent| known.place == *place && unsafe { known.key.is_of(call, values) };
     precedents().iter().find(is_same).map(|known| known.planned.clone())

@@ -30,7 +30,6 @@ const MOST_SCHEDULES: usize = 64;
 
 /// The choices and schedules of one rank of a communicator.
 pub struct Schedules {
-    group: Group,
     name: Name,
     known: Vec<Known>,
     info: Arc<Info>,
@@ -156,7 +155,6 @@ pub enum MadeOf<'a> {
 impl Schedules {
     pub fn new(name: Name, info: Arc<Info>, nodes: Knowledge) -> Self {
         Schedules {
-            group: name.group,
             name,
             known: Vec::new(),
             _watcher: info.tunes_online().then(Watcher::start),
@@ -373,7 +371,7 @@ impl Schedules {
     ) -> bool {
         let forced = self.info.forced(collective).unwrap_or_else(|| values.forced(collective));
         let do_rules_decide = forced.is_none_or(may_leave_it_to_rules);
-        let Tables { own, job } = self.tables(&Call::new(collective, self.group.size, 0));
+        let Tables { own, job } = self.tables(&Call::new(collective, self.name.group.size, 0));
         // The communicator's own rules go before an algorithm that a parameter forces.
         forced.is_some_and(does) || do_rules(own) || (do_rules_decide && do_rules(job))
     }
@@ -454,7 +452,7 @@ impl Schedules {
 
     /// Returns for each rank whether it is on this rank's node; false if that is not known.
     pub fn neighbours(&self) -> Vec<bool> {
-        let Group { rank, size, .. } = self.group;
+        let Group { rank, size, .. } = self.name.group;
         match self.nodes() {
             Some(nodes) => nodes.iter().map(|node| node == nodes.of(rank)).collect(),
             None => vec![false; size],
@@ -567,7 +565,7 @@ impl Schedules {
     fn report_refusal(&mut self, call: &Call, values: Values, form: Form) {
         let Some(algorithm) = self.wished(call, values) else { return };
         let Err(reason) = call.is_served_by(algorithm) else { return };
-        if self.reported.insert((call.collective, algorithm.name)) && self.group.rank == 0 {
+        if self.reported.insert((call.collective, algorithm.name)) && self.name.group.rank == 0 {
             let instead = match !leaves_it_to_rules(&reason) && form.has_below && !call.reproducible {
                 true => format!("{} serves it", name_below()),
                 false => "another one runs".into(),
@@ -584,7 +582,7 @@ impl Schedules {
     /// Logs once for each communicator and algorithm why it has no room. Other reasons are not logged then.
     fn report_lack_of_room(&mut self, collective: Collective, algorithm: &'static Algorithm, lack: NoRoom) {
         let name = self.name;
-        if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
+        if self.reported.insert((collective, algorithm.name)) && self.name.group.rank == 0 {
             let (collective, remedy) = (collective.name(), mock_up::remedy(lack));
             log::warn!(
                 "{name}: {} cannot serve {collective}: {lack}{remedy}; no mock-up runs",
@@ -595,7 +593,7 @@ impl Schedules {
 
     /// Returns the problem that the algorithm must solve.
     fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
-        let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
+        let mut problem = Problem { remote: self.name.group.remote, ..Problem::new(self.name.group.all()) };
         if let (true, Spread::Nodes(nodes)) = (algorithm.takes_nodes(), self.spread(call.collective, form)) {
             problem.nodes = nodes.clone();
         }
@@ -628,8 +626,8 @@ impl Schedules {
             None => {
                 log::info!("{}: {} by {}", self.name, collective.name(), describe(algorithm, &problem, None));
                 let of_another = self.known.iter().find(is_same).map(|known| Arc::clone(&known.schedule));
-                let schedule =
-                    of_another.unwrap_or_else(|| Arc::new(algorithm.schedule(&problem, self.group.rank)));
+                let schedule = of_another
+                    .unwrap_or_else(|| Arc::new(algorithm.schedule(&problem, self.name.group.rank)));
                 if self.known.len() == MOST_SCHEDULES {
                     self.known.clear();
                 }
