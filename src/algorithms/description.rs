@@ -1,6 +1,7 @@
 //! A problem as a user describes it: only the values that differ from the defaults.
 
 use super::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, Reason, Stencil};
+use crate::engine::SlotBounds;
 use std::fmt;
 
 /// The most neighbours of a rank on a grid.
@@ -93,6 +94,9 @@ impl Description {
                 true => Graph::of_stencil(Stencil::around(&grid)),
                 false => Graph::grid(&grid),
             };
+            if algorithm.takes_shared_memory() && problem.graph.most_sent() > SlotBounds::slots(size) {
+                return Err(unserved(Reason::TooManyNeighbours));
+            }
         }
         Ok(problem)
     }

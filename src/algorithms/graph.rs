@@ -178,6 +178,14 @@ impl Graph {
         self.known.iter().map(|(_, neighbours)| neighbours)
     }
 
+    /// Returns how many blocks the rank with the most destinations sends to other ranks, among those that are known.
+    pub fn most_sent(&self) -> usize {
+        let sent = |(rank, own): &(usize, Neighbours)| {
+            own.destinations.iter().filter(|edge| edge.peer != *rank).count()
+        };
+        self.known.iter().map(sent).max().unwrap_or(0)
+    }
+
     /// Returns where each block of a rank's receive buffer comes from: the sender and the block of its send buffer.
     pub fn origins(&self, rank: usize) -> Vec<Option<Edge>> {
         let neighbours = self.neighbours(rank);

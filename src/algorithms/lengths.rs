@@ -1,6 +1,8 @@
 //! The exchange of block lengths, before algorithms that need lengths that a rank's arguments do not contain.
 
-use super::{Algorithm, Collective, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement, allgather};
+use super::{
+    Algorithm, Collective, Cut, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement, allgather, neighbor,
+};
 use crate::schedule::Schedule;
 
 impl Algorithm {
@@ -14,9 +16,12 @@ impl Algorithm {
             () if !self.takes_shared_memory() => {
                 Some(RECURSIVE_DOUBLING_ALLREDUCE.schedule(&Problem { in_place: true, ..alone }, rank))
             }
-            // With the algorithm's own schedule only the root would learn the lengths.
+            // With the algorithm's own schedule only the root would learn the lengths, or only the neighbours.
             () if self.contract() == Collective::Gatherv => {
                 Some(allgather::shared::ALGORITHM.schedule(&alone, rank))
+            }
+            () if self.contract().cut() == Cut::Edges => {
+                Some(neighbor::shared::lengths(self.contract(), problem, rank))
             }
             () => Some(self.schedule(problem, rank)),
         };

@@ -225,7 +225,7 @@ impl Requirement {
                 "calls that block, in one group, not reproducible, not within another mock-up"
             }
             Requirement::SharedMemory => "memory that the ranks of a node share",
-            Requirement::SingleCopy => "copies from the memory of other ranks of the node",
+            Requirement::SingleCopy => "copies from other ranks' memory",
             Requirement::Predefined => "an operator of MPI's own",
             Requirement::Stencil => "neighbours at the same offsets of a grid for all ranks",
             Requirement::NeighboursOfNode => "the neighbours of all ranks of the node",
@@ -246,6 +246,8 @@ pub enum Reason {
     SeveralNodes,
     /// The algorithm's file has no programs for this number of ranks.
     UnlistedSize,
+    /// A rank sends more blocks to neighbours than it has slots.
+    TooManyNeighbours,
 }
 
 impl fmt::Display for Reason {
@@ -277,6 +279,7 @@ impl fmt::Display for Reason {
             Reason::Irreproducible => "its results are not reproducible",
             Reason::SeveralNodes => "ranks of different nodes share no memory",
             Reason::UnlistedSize => "its file has no programs for so many ranks",
+            Reason::TooManyNeighbours => "a rank has more neighbours than slots in shared memory",
         })
     }
 }

@@ -10,6 +10,7 @@
 use super::{Binding, Memory, Plan, Region, SlotBounds, Slots, View};
 use crate::algorithms::{Algorithm, Problem, Requirement};
 use crate::schedule::{Buffer, Builder, Layout, Run, Schedule, SlotKind, Step};
+use std::collections::BTreeSet;
 use std::iter;
 use std::sync::{Arc, Mutex};
 
@@ -149,7 +150,11 @@ impl LengthExchange {
         // A cache line has this much room beside the flag.
         let width = (bounds.line / size_of::<u64>()).max(LENGTHS_IN_SLOTS);
         let shown = if shows_results(schedule) { Buffer::Recv } else { Buffer::Send };
-        let longest = lengths(schedule, elements, shown).into_iter().max().unwrap_or(0);
+        // Not every block goes somewhere: a rank may have more sources than destinations, or a neighbour beyond a border.
+        let given: BTreeSet<usize> =
+            copies(schedule).filter_map(|[(buffer, block), _]| (buffer == shown).then_some(block)).collect();
+        let longest =
+            given.iter().map(|&block| elements.bytes_of_block(shown, block) as u64).max().unwrap_or(0);
         let numbers = |buffer| {
             let known =
                 if buffer == shown { lengths(schedule, elements, buffer) } else { vec![0; schedule.blocks] };
@@ -191,7 +196,7 @@ impl LengthExchange {
             // The packed data lie elsewhere. Their blocks are so long that those of all ranks go in the second stage.
             _ if counts_bytes => {}
             Journey::BehindLengths => {
-                let blocks = (0..schedule.blocks).map(|block| carried(shown, block));
+                let blocks = given.into_iter().map(|block| carried(shown, block));
                 exchange.carried = blocks.filter(|carried| has_data(&carried.region)).collect();
             }
             Journey::InShortSlots => {
@@ -253,9 +258,10 @@ impl LengthExchange {
 
     /// Returns the length of the longest block of any rank.
     fn longest_of(&self, numbers: &[u64]) -> u64 {
-        // The root of a scatter receives no lengths, so its own also count.
+        // Lengths of blocks for others arrive in scratch. The root of a scatter receives no lengths, so its own also count.
+        let arrived = numbers[self.schedule.blocks * self.width..].chunks_exact(self.width);
         let own = self.numbers.chunks_exact(self.width);
-        self.told(numbers).chain(own).map(|of_block| of_block[1]).max().unwrap_or(0)
+        arrived.chain(own).map(|of_block| of_block[1]).max().unwrap_or(0)
     }
 
     /// Returns, for each block that this rank receives: its length, its sender's longest block, room for the block.
@@ -304,7 +310,10 @@ impl LengthExchange {
         counts_bytes: bool,
     ) -> (Plan, bool) {
         let longest = self.longest_of(numbers) as usize;
-        let are_shown = self.schedule.slot_kind == SlotKind::Lent && longest < bounds.least_lent;
+        // A block with a datatype of its own is one element, which stripes do not cut.
+        let is_typed = [&self.binding.send, &self.binding.recv].iter().any(|view| view.lists_blocks());
+        let fits = !is_typed || longest <= bounds.longest_stripe(self.schedule.slots);
+        let are_shown = self.schedule.slot_kind == SlotKind::Lent && longest < bounds.least_lent && fits;
         let schedule = match are_shown {
             true => &Schedule { slot_kind: SlotKind::Apart, ..Schedule::clone(&self.schedule) },
             false => &*self.schedule,
@@ -319,8 +328,10 @@ impl LengthExchange {
             is_expected &= arriving[block] == expected;
         }
         let bytes = Binding { scratch: scratch.clone(), ..bytes.clone() };
+        // A slot is copied to a block with a datatype of its own as a whole, so a shorter one is an error, too.
+        is_truncated |= is_typed && are_shown && !is_expected;
         // A rank that copies a lent block sees its length.
-        let is_expected = is_expected || schedule.slot_kind == SlotKind::Lent;
+        let is_expected = is_expected || is_typed || schedule.slot_kind == SlotKind::Lent;
         let plan = match is_expected && !counts_bytes {
             true => {
                 let elements = Binding { scratch, ..self.binding.clone() };
@@ -390,13 +401,13 @@ fn most_taken(schedule: &Schedule, binding: &Binding) -> Vec<usize> {
     most
 }
 
-/// Returns a view of the same blocks, each cut to at most `most` elements.
+/// Returns a view of the same blocks, each cut to at most `most` elements. The view may have fewer blocks.
 fn cut_to(view: &View, most: &[usize]) -> View {
     let cut = |(block, &most): (usize, &usize)| {
         let range = view.layout.block(block);
         (range.start, range.len().min(most))
     };
-    let places = most.iter().enumerate().map(cut).collect();
+    let places = most.iter().enumerate().filter(|&(block, _)| view.has(block)).map(cut).collect();
     View { layout: Layout::Placed(places), ..view.clone() }
 }
 

@@ -88,7 +88,7 @@ impl Layout {
         self.lengths(blocks).last().copied().unwrap_or(0)
     }
 
-    /// Returns the different lengths of so many blocks, ascending, in elements.
+    /// Returns the different lengths of so many blocks, ascending, in elements. A layout with fewer places has no more blocks.
     pub fn lengths(&self, blocks: usize) -> BTreeSet<usize> {
         let different = match *self {
             Layout::Uniform { .. } | Layout::Separate => 0..blocks.min(1),
@@ -101,6 +101,7 @@ impl Layout {
                 let others = (blocks > usize::from(own.is_some())).then_some(0);
                 return own.into_iter().chain(others).collect();
             }
+            Layout::Placed(ref places) => 0..blocks.min(places.len()),
             _ => 0..blocks,
         };
         different.map(|block| self.block(block).len()).collect()

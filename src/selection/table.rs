@@ -143,13 +143,11 @@ impl Table {
         self.candidates.iter().flatten().any(|candidate| candidate.open.contains(&ON_A_STENCIL))
     }
 
-    /// Whether some rule chooses an algorithm for which ranks must know the neighbours of all ranks of their node. All
-    /// ranks get the same answer.
-    pub fn takes_neighbours_of_node(&self) -> bool {
-        let takes = |candidate: &Candidate| {
-            candidate.rule.choice.algorithm().is_some_and(Algorithm::takes_neighbours_of_node)
-        };
-        self.candidates.iter().flatten().any(takes)
+    /// Whether some rule chooses an algorithm that is one of `those`. All ranks get the same answer.
+    pub fn takes(&self, those: impl Fn(&Algorithm) -> bool) -> bool {
+        let mut algorithms =
+            self.candidates.iter().flatten().filter_map(|candidate| candidate.rule.choice.algorithm());
+        algorithms.any(those)
     }
 
     /// Returns the choice of the first rule that matches, else [`Choice::Below`]. It equals that of [`Rules::choose`].

@@ -2,6 +2,7 @@
 
 use super::graphs::graphs;
 use crate::algorithms::{Algorithm, Cut, Graph, Nodes, Parameter, Problem};
+use crate::engine::SlotBounds;
 
 /// Numbers of segments that are tried: none, even, odd, and more than a pipeline holds at a time.
 const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
@@ -42,7 +43,10 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
 
     let node_maps = node_maps(algorithm, size);
     if algorithm.contract().cut() == Cut::Edges {
-        let is_served = |graph: &Graph| graph.stencil().is_some() || !algorithm.takes_stencil();
+        let is_served = |graph: &Graph| {
+            let has_slots = !algorithm.takes_shared_memory() || graph.most_sent() <= SlotBounds::slots(size);
+            has_slots && (graph.stencil().is_some() || !algorithm.takes_stencil())
+        };
         let on_nodes = |graph: Graph| {
             let problem = Problem { graph, ..base.clone() };
             node_maps.iter().map(move |nodes| Problem { nodes: nodes.clone(), ..problem.clone() })

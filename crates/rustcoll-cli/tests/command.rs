@@ -277,10 +277,10 @@ fn what_serves_a_call_on_one_node_is_explained() {
     assert_eq!(last_line(&not_blocking), last_line(&operator));
     let all_here = explain("--line ranks_per_node=4->ring");
     assert_eq!(last_line(&all_here), "ring serves it");
-    let neighbours =
-        rustcoll("rules explain --collective neighbor_alltoallw --ranks 4 --no-shared-memory").refused(2);
-    let expected = "--no-shared-memory has no effect on the algorithm of neighbor_alltoallw";
-    assert!(neighbours.contains(expected), "{neighbours}");
+    let groups =
+        rustcoll("rules explain --collective bcast --ranks 4 --remote 2 --no-shared-memory").refused(2);
+    let expected = "--no-shared-memory has no effect on the algorithm of bcast between two groups";
+    assert!(groups.contains(expected), "{groups}");
     let scatter = "rules explain --collective scatter --ranks 4 --bytes 1MiB --nodes 1";
     assert_eq!(last_line(&rustcoll(scatter).right()), "single_copy serves it");
     let twice = rustcoll(&format!("{scatter} --no-single-copy")).right();

@@ -3,8 +3,8 @@
 //! As `shared`, but ranks publish the addresses of blocks. At the end each rank waits until the others have copied
 //! its blocks. In place every block is overwritten, so ranks publish copies.
 //!
-//! In `MPI_Alltoallv` the ranks first publish the lengths of the blocks. If all are short, they publish the blocks
-//! themselves. In `MPI_Alltoallw` each rank copies as much as it expects.
+//! In `MPI_Alltoallv` and `MPI_Alltoallw` the ranks first publish the lengths of the blocks. If all are short, they publish
+//! the blocks themselves.
 
 use super::shared;
 use crate::algorithms::building_blocks::slots::{
@@ -13,7 +13,7 @@ use crate::algorithms::building_blocks::slots::{
 use crate::algorithms::{Algorithm, Body, Collective};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collectives: &[Collective::Alltoall, Collective::Alltoallw],
+    collectives: &[Collective::Alltoall],
     name: "single_copy",
     source: SOURCE_OF_SINGLE_COPIES,
     idea: "Every rank tells each other one where its block lies, and copies its own ones from where they lie.",
@@ -25,7 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 pub const ALLTOALLV: Algorithm = Algorithm {
-    collectives: &[Collective::Alltoallv],
+    collectives: &[Collective::Alltoallv, Collective::Alltoallw],
     requires: NEEDS_OF_SINGLE_COPIES_WITH_LENGTHS,
     ..ALGORITHM
 };

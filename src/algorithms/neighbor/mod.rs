@@ -4,3 +4,5 @@
 pub mod combining;
 pub mod linear;
 pub mod node_aware;
+pub mod shared;
+pub mod single_copy;

@@ -36,6 +36,11 @@ impl View {
         View { layout, bytes: ElementBytes::Each(element_bytes) }
     }
 
+    /// Whether each block has a datatype of its own.
+    pub(super) fn lists_blocks(&self) -> bool {
+        matches!(self.bytes, ElementBytes::Listed(_))
+    }
+
     fn piece(&self, buffer: Buffer, range: Range<usize>) -> Option<Piece> {
         let region = Region { memory: Memory::Buffer(buffer), offset: range.start, elements: range.len() };
         let bytes = self.bytes(region.offset, region.elements);
@@ -43,7 +48,7 @@ impl View {
     }
 
     /// Whether the buffer has a block. In neighbourhood collectives one of the two buffers may have fewer than the schedule.
-    fn has(&self, block: usize) -> bool {
+    pub(super) fn has(&self, block: usize) -> bool {
         match (&self.layout, &self.bytes) {
             (Layout::Placed(places), _) => block < places.len(),
             (Layout::Separate, ElementBytes::Listed(bytes)) => block < bytes.len(),

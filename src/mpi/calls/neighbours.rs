@@ -49,6 +49,7 @@ impl Communicator {
         values: Values,
         is_blocking: bool,
     ) -> Result<(), Error> {
+        self.look_at_grid(collective);
         if collective.cut() != Cut::Edges || !self.all_come(collective, values, is_blocking) {
             return Ok(());
         }
@@ -60,11 +61,25 @@ impl Communicator {
     /// no rank of a graph may wait for all others. The edges of a grid connect all its ranks, whose counts are equal then.
     pub(super) fn all_come(&self, collective: Collective, values: Values, is_blocking: bool) -> bool {
         let ends_early = is_blocking && matches!(collective, NeighborAllgather | NeighborAlltoall);
-        !ends_early || self.topology().is_cartesian || values.idle_neighbours_come()
+        !ends_early || self.topology().is_cartesian() || values.idle_neighbours_come()
+    }
+
+    /// Notes the neighbours of all ranks if every rank knows them without messages: on a grid, if all ranks are on one node. Each
+    /// rank does so before its first neighbourhood collective.
+    pub(super) fn look_at_grid(&self, collective: Collective) {
+        if collective.cut() != Cut::Edges || self.neighbours_of_node.get().is_some() {
+            return;
+        }
+        let mut planning = self.planning();
+        let nodes = planning.seen_nodes().filter(|nodes| nodes.number() == 1);
+        if let Some((nodes, graph)) = nodes.zip(self.topology().of_all(self.group.rank)) {
+            planning.note_neighbours_of_node(nodes, &graph);
+            self.neighbours_of_node.get_or_init(|| Ok(graph));
+        }
     }
 
     fn look_for_stencil(&self, collective: Collective, values: Values) -> Result<(), Error> {
-        let is_settled = self.stencil.get().is_some() || self.topology().is_cartesian;
+        let is_settled = self.stencil.get().is_some() || self.topology().is_cartesian();
         if is_settled || !self.planning().depends_on_stencil(collective, values) {
             return Ok(());
         }
@@ -89,7 +104,7 @@ impl Communicator {
         let told = known.map_or_else(|| self.exchanged_nodes(&teller), Ok).and_then(|nodes| {
             let own = self.topology().graph.neighbours(self.group.rank);
             let graph = neighbours_of_node::told(&teller, &nodes, own)?;
-            self.planning().note_neighbours_of_node(nodes);
+            self.planning().note_neighbours_of_node(nodes, &graph);
             Ok(graph)
         });
         let told = self.neighbours_of_node.get_or_init(|| told);

@@ -125,11 +125,13 @@ impl Communicator {
         if spare.is_some() {
             return Ok(spare);
         }
+        let collective = Collective::ALL[call.collective as usize];
         if is_persistent {
             // MPI lets the initialization of a persistent collective wait for other ranks, but no non-blocking call.
-            let collective = Collective::ALL[call.collective as usize];
             let learnt = self.learn_of_neighbours(collective, Settings::of(collective).values(), false);
             learnt.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
+        } else {
+            self.look_at_grid(collective);
         }
         // SAFETY: by this function's contract.
         let decided = unsafe { self.decide_overlapping(call, is_persistent) };

@@ -165,9 +165,14 @@ impl Planning {
         self.schedules.nodes().cloned()
     }
 
-    /// Notes that each rank knows the neighbours of all ranks of its node, and each rank's node.
-    pub fn note_neighbours_of_node(&mut self, nodes: Nodes) {
-        self.schedules.note_neighbours_of_node(nodes);
+    /// Returns each rank's node, if every rank sees that without messages.
+    pub fn seen_nodes(&self) -> Option<Nodes> {
+        self.schedules.seen_nodes().cloned()
+    }
+
+    /// Notes that each rank knows this graph, of the neighbours of all ranks of its node, and each rank's node.
+    pub fn note_neighbours_of_node(&mut self, nodes: Nodes, graph: &Graph) {
+        self.schedules.note_neighbours_of_node(nodes, graph);
     }
 
     /// The trials of algorithms while the job runs.

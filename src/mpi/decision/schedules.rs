@@ -6,6 +6,7 @@ use super::rules;
 use crate::algorithms::{
     Algorithm, Calls, Collective, Cut, Graph, Nodes, Parameter, Problem, Reason, Requirement,
 };
+use crate::engine::SlotBounds;
 use crate::engine::mock_up::NoRoom;
 use crate::mpi::calls::mock_up;
 use crate::mpi::calls::precedents::Place;
@@ -38,6 +39,8 @@ pub struct Schedules {
     nodes: Knowledge,
     /// The node of each rank, once each rank knows the neighbours of all ranks of its node.
     nodes_of_neighbours: Option<Nodes>,
+    /// Whether ranks have slots enough for their neighbours, if all are on one node.
+    have_slots: bool,
     memory: SharedMemory,
     /// Counts the first blocking calls, which do not use shared memory.
     spared: Arc<Spared>,
@@ -162,6 +165,7 @@ impl Schedules {
             tables: Vec::new(),
             nodes,
             nodes_of_neighbours: None,
+            have_slots: true,
             memory: SharedMemory::Unknown,
             spared: Arc::default(),
             reported: BTreeSet::new(),
@@ -357,8 +361,13 @@ impl Schedules {
     /// Whether a choice for a collective may need the neighbours of all ranks of the node. The same on all ranks, whatever
     /// the arguments of their calls are.
     pub fn depends_on_neighbours_of_node(&mut self, collective: Collective, values: Values) -> bool {
-        let of_rules = Table::takes_neighbours_of_node;
-        self.may_take(collective, values, of_rules, Algorithm::takes_neighbours_of_node)
+        let is_on_several = matches!(self.nodes.known(true), Spread::Nodes(nodes) if nodes.number() > 1)
+            || matches!(self.nodes.known(false), Spread::Several);
+        let takes = |algorithm: &Algorithm| {
+            let may_serve = !is_on_several || !algorithm.requires.contains(&Requirement::OneNode);
+            algorithm.takes_neighbours_of_node() && may_serve
+        };
+        self.may_take(collective, values, |rules| rules.takes(takes), takes)
     }
 
     /// Whether a forced algorithm, or the rules that may decide, take something.
@@ -385,8 +394,9 @@ impl Schedules {
     /// Whether the ranks may share memory for a call, if they can have any. Ranks on several nodes must exchange their
     /// nodes first, and only blocking calls do that.
     fn may_share(&self, call: &Call, values: Values, form: Form) -> bool {
-        let is_located = form.is_blocking || matches!(self.nodes.known(false), Spread::Nodes(_));
-        form.may_share && is_located && call.remote == 0 && values.may_share_memory()
+        let is_located = form.is_blocking || self.seen_nodes().is_some();
+        let have_slots = self.have_slots || call.collective.cut() != Cut::Edges;
+        form.may_share && is_located && have_slots && call.remote == 0 && values.may_share_memory()
     }
 
     /// Whether the choice or the chosen algorithm depends on the ranks' nodes; the same on all ranks.
@@ -453,23 +463,27 @@ impl Schedules {
     /// Returns for each rank whether it is on this rank's node; false if that is not known.
     pub fn neighbours(&self) -> Vec<bool> {
         let Group { rank, size, .. } = self.name.group;
-        match self.nodes() {
+        match self.nodes().or(self.nodes_of_neighbours.as_ref()) {
             Some(nodes) => nodes.iter().map(|node| node == nodes.of(rank)).collect(),
             None => vec![false; size],
         }
     }
 
-    /// Notes that each rank knows the neighbours of all ranks of its node, and each rank's node.
-    pub fn note_neighbours_of_node(&mut self, nodes: Nodes) {
+    /// Notes that each rank knows this graph, of the neighbours of all ranks of its node, and each rank's node.
+    pub fn note_neighbours_of_node(&mut self, nodes: Nodes, graph: &Graph) {
+        // Ranks of different nodes know different neighbours, but share no memory among neighbours.
+        self.have_slots = nodes.number() > 1 || graph.most_sent() <= SlotBounds::slots(self.name.group.size);
         self.nodes_of_neighbours = Some(nodes);
     }
 
     /// Returns each rank's node, if all ranks know that before a blocking call.
     pub fn nodes(&self) -> Option<&Nodes> {
-        match self.nodes.known(true) {
-            Spread::Nodes(nodes) => Some(nodes),
-            Spread::Several | Spread::Unknown => None,
-        }
+        self.nodes.known(true).nodes()
+    }
+
+    /// Returns each rank's node, if every rank sees that without messages.
+    pub fn seen_nodes(&self) -> Option<&Nodes> {
+        self.nodes.known(false).nodes()
     }
 
     /// What all ranks know of their nodes before a call. Of neighbourhood collectives MPI makes none itself.

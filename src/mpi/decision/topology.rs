@@ -9,8 +9,21 @@ use std::mem::MaybeUninit;
 pub struct Topology {
     /// The rank's neighbours.
     pub graph: Graph,
-    /// Whether it is Cartesian, which all ranks know.
-    pub is_cartesian: bool,
+    /// The grid, if the topology is Cartesian. All ranks know it.
+    pub grid: Option<Vec<Dimension>>,
+}
+
+impl Topology {
+    /// Whether it is Cartesian.
+    pub fn is_cartesian(&self) -> bool {
+        self.grid.is_some()
+    }
+
+    /// Returns the graph with the neighbours of all ranks, if a rank knows them without being told.
+    pub fn of_all(&self, rank: usize) -> Option<Graph> {
+        let of_all = |grid: &Vec<Dimension>| Graph::grid(grid).without_stencil().known_to(rank, |_| true);
+        self.grid.as_ref().map(of_all)
+    }
 }
 
 /// Reads the topology of a communicator.
@@ -23,15 +36,15 @@ pub unsafe fn topology(communicator: *const c_void, rank: usize) -> Topology {
     unsafe {
         rustcoll_shim_topology(communicator, topology.as_mut_ptr());
         let topology: rustcoll_topology = topology.assume_init();
-        let is_cartesian = topology.is_grid != 0;
-        let neighbours = match is_cartesian {
-            true => Neighbours::on_grid(&grid(&topology), rank),
-            false => Neighbours::listed(
+        let grid = (topology.is_grid != 0).then(|| grid(&topology));
+        let neighbours = match &grid {
+            Some(grid) => Neighbours::on_grid(grid, rank),
+            None => Neighbours::listed(
                 ranks(topology.sources, topology.indegree),
                 ranks(topology.destinations, topology.outdegree),
             ),
         };
-        Topology { graph: Graph::of_rank(rank, neighbours), is_cartesian }
+        Topology { graph: Graph::of_rank(rank, neighbours), grid }
     }
 }
 

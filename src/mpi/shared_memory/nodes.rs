@@ -89,6 +89,16 @@ pub enum Spread<'a> {
     Nodes(&'a Nodes),
 }
 
+impl<'a> Spread<'a> {
+    /// The node of each rank, if all ranks know it.
+    pub fn nodes(self) -> Option<&'a Nodes> {
+        match self {
+            Spread::Nodes(nodes) => Some(nodes),
+            Spread::Several | Spread::Unknown => None,
+        }
+    }
+}
+
 /// What is known about the nodes of a communicator's ranks.
 pub struct Knowledge {
     communicator: *const c_void,

@@ -15,6 +15,7 @@ use mpi_programs::preloaded;
 use mpi_programs::pretended_nodes;
 use mpi_programs::topology::{Kind, Topology};
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem, Requirement, stencil_search};
+use rustcoll::engine::SlotBounds;
 
 use crate::shape::{Shape, Sides};
 
@@ -95,8 +96,8 @@ impl Case {
     }
 
     /// Whether rules may serve the call instead of the forced algorithm. A communicator's shared memory serves few
-    /// persistent collectives. Under the preload, it serves non-blocking calls only after a blocking call. An
-    /// algorithm for stencils needs one, and a non-blocking call may come before the ranks have found it, or have told the
+    /// persistent collectives, and no rank with more neighbours than slots. Under the preload, it serves non-blocking calls only
+    /// after a blocking call. An algorithm for stencils needs one, and a non-blocking call may come before the ranks have found it, or have told the
     /// others of their node their neighbours.
     pub fn may_be_left_to_rules(&self) -> bool {
         if self.algorithm.is_some_and(Algorithm::takes_stencil) {
@@ -104,15 +105,14 @@ impl Case {
             let is_stencil = is_listed && stencil_search::found(&self.topology.graph).is_some();
             return !is_stencil || self.form == Form::Nonblocking;
         }
-        if self.algorithm.is_some_and(Algorithm::takes_neighbours_of_node) {
-            return self.form == Form::Nonblocking;
-        }
-        let may_be = match self.form {
-            Form::Blocking => false,
+        let takes = |need: fn(&Algorithm) -> bool| self.algorithm.is_some_and(need);
+        let may_not_share = match self.form {
+            Form::Blocking => self.topology.graph.most_sent() > SlotBounds::slots(self.size),
             Form::Nonblocking => preloaded::is_loaded(),
             Form::Persistent => true,
         };
-        may_be && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
+        let may_not_know = self.form == Form::Nonblocking && takes(Algorithm::takes_neighbours_of_node);
+        may_not_know || may_not_share && takes(Algorithm::takes_shared_memory)
     }
 
     /// Returns the algorithms of which one must run; none if the call must fall back to the component below.
