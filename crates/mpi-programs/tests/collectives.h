@@ -68,7 +68,7 @@ typedef struct arrays {
     MPI_Datatype types[MOST_RANKS];
 } arrays;
 
-static void fill(arrays *filled, int count, MPI_Datatype type)
+static inline void fill(arrays *filled, int count, MPI_Datatype type)
 {
     for (int i = 0; i < MOST_RANKS; i++) {
         filled->counts[i] = count;
@@ -85,7 +85,7 @@ static void fill(arrays *filled, int count, MPI_Datatype type)
      : NONBLOCKING == form ? MPI_I##letter(__VA_ARGS__, request)                                             \
                            : MPIX_##name##_init(__VA_ARGS__, MPI_INFO_NULL, request))
 
-static int begin(enum collective collective, enum form form, const arguments *a, MPI_Comm comm, MPI_Request *request)
+static inline int begin(enum collective collective, enum form form, const arguments *a, MPI_Comm comm, MPI_Request *request)
 {
     /* The arrays must live until the collective ends. */
     static arrays s, r;
@@ -155,7 +155,7 @@ static int begin(enum collective collective, enum form form, const arguments *a,
 }
 
 /* Completes the collective; returns the class of the first error. */
-static int run(enum collective collective, enum form form, const arguments *a, MPI_Comm comm)
+static inline int run(enum collective collective, enum form form, const arguments *a, MPI_Comm comm)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     int class = MPI_SUCCESS, error = begin(collective, form, a, comm, &request);
@@ -172,18 +172,18 @@ static int run(enum collective collective, enum form form, const arguments *a, M
     return class;
 }
 
-static int is_rooted(enum collective c)
+static inline int is_rooted(enum collective c)
 {
     return BCAST == c || GATHER == c || GATHERV == c || REDUCE == c || SCATTER == c || SCATTERV == c;
 }
 
-static int reduces(enum collective c)
+static inline int reduces(enum collective c)
 {
     return ALLREDUCE == c || EXSCAN == c || SCAN == c || REDUCE == c || REDUCE_SCATTER == c ||
            REDUCE_SCATTER_BLOCK == c;
 }
 
-static int is_of(enum collective c, enum kind kind)
+static inline int is_of(enum collective c, enum kind kind)
 {
     if (NEIGHBOR_ALLGATHER <= c && c <= NEIGHBOR_ALLTOALLW) {
         return NEIGHBOURS == kind;
@@ -192,9 +192,9 @@ static int is_of(enum collective c, enum kind kind)
 }
 
 /* Number of ranks in the first group, if there are two. */
-static int first_group(void) { return size / 2; }
+static inline int first_group(void) { return size / 2; }
 
-static MPI_Comm make(enum kind kind)
+static inline MPI_Comm make(enum kind kind)
 {
     MPI_Comm made = MPI_COMM_NULL, group;
     const int periodic = 1, is_first = rank < first_group();
@@ -215,7 +215,7 @@ static MPI_Comm make(enum kind kind)
 }
 
 /* Rank 0 is the root. */
-static int root_argument(enum kind kind)
+static inline int root_argument(enum kind kind)
 {
     if (TWO_GROUPS != kind || rank >= first_group()) {
         return 0;
@@ -223,7 +223,7 @@ static int root_argument(enum kind kind)
     return 0 == rank ? MPI_ROOT : MPI_PROC_NULL;
 }
 
-static void start(int *argc, char ***argv)
+static inline void start(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &talk);
@@ -233,7 +233,7 @@ static void start(int *argc, char ***argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
-static void end(void)
+static inline void end(void)
 {
     MPI_Comm_free(&talk);
     MPI_Finalize();

@@ -2,19 +2,25 @@
 
 mod common;
 
-use common::{compiled, mpirun, root, run};
+use common::{compiled, mpirun, run};
 use expected_results::random::Generator;
-use rustcoll::algorithms::Collective;
-use rustcoll::selection::Rules;
+use rustcoll::algorithms::{Collective, Cut, Parameter};
+use rustcoll::selection::{Call, Neighbourhood, Rules, Verdict, keys};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-/// The number of rule files, each for its own job, and the calls of one job.
-const FILES: u64 = 5;
-const CALLS: usize = 200;
+/// The jobs, each with its own rule file: how many ranks pretend to be on each node (0: all are on one), and whether messages
+/// between nodes go by TCP.
+const JOBS: [(usize, bool); 6] = [(0, false), (0, true), (3, false), (3, true), (2, true), (5, false)];
 
-const CONDITIONS: [&str; 20] = [
+/// The calls of one job.
+const CALLS: usize = 300;
+
+/// The ranks of a job.
+const RANKS: usize = 9;
+
+const CONDITIONS: [&str; 29] = [
     "ranks=3..4",
     "ranks=2,5..",
     "ranks=6",
@@ -32,8 +38,17 @@ const CONDITIONS: [&str; 20] = [
     "in_place=false",
     "root=0",
     "root=1..",
+    "groups=1",
+    "groups=2",
+    "nodes=1",
     "nodes=2..",
+    "nodes=3..",
     "ranks_per_node=3..",
+    "neighbours=..7",
+    "neighbours=8",
+    "dimensions=2",
+    "tcp",
+    "tcp=false",
     "when=\"delta_expo_max < log2(bytes)/2 - 2.5 or bytes > 300 * ranks\"",
 ];
 
@@ -51,13 +66,13 @@ fn drawn<T: Copy>(words: &[T], random: &mut Generator) -> T {
     words[random.below(words.len())]
 }
 
-/// Returns rules of one collective, none of which is unreachable.
+/// Returns rules of one collective, none of which is unreachable. Most conditions are faults in most collectives.
 fn random_rules(collective: Collective, random: &mut Generator) -> Rules {
     let algorithms: Vec<_> =
         collective.algorithms().map(|algorithm| algorithm.name).chain(["below"]).collect();
     let (mut line, mut rules) = (String::new(), Rules::default());
-    for _ in 0..10 {
-        let conditions: Vec<_> = (0..random.below(4)).map(|_| drawn(&CONDITIONS, random)).collect();
+    for _ in 0..60 {
+        let conditions: Vec<_> = (0..1 + random.below(3)).map(|_| drawn(&CONDITIONS, random)).collect();
         let longer = format!("{line}; {} -> {}", conditions.join(" "), drawn(&algorithms, random));
         if let Ok(read) = Rules::parse_line("random", collective, &longer) {
             (line, rules) = (longer, read);
@@ -67,8 +82,8 @@ fn random_rules(collective: Collective, random: &mut Generator) -> Rules {
 }
 
 /// Writes a file with rules of all collectives, and returns its path.
-fn random_file(number: u64) -> PathBuf {
-    let mut random = Generator::new(number);
+fn random_file(number: usize) -> PathBuf {
+    let mut random = Generator::new(number as u64);
     let of_each = Collective::ALL.map(|collective| random_rules(collective, &mut random));
     let all = of_each.iter().fold(Rules::default(), |all, rules| all.followed_by(rules));
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("decisions-{number}.toml"));
@@ -85,49 +100,101 @@ fn logged(line: &str) -> Option<Decision> {
     Some(Decision { algorithm: algorithm.to_owned(), origin: origin.to_owned() })
 }
 
-/// Returns the decision that the command explains for a call.
-fn explained(file: &Path, options: &str) -> Decision {
-    let mut command = Command::new(root().join("build/rustcoll"));
-    command.args(["rules", "explain"]).arg(file).args(options.split(' '));
-    let output = command.output().expect("run make first: the command is not built");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let matching = text.lines().find_map(|line| line.strip_suffix(": matches"));
-    let (origin, algorithm) =
-        matching.and_then(|rule| rule.rsplit_once(": ")).unwrap_or_else(|| panic!("{options}:\n{text}"));
-    Decision { algorithm: algorithm.to_owned(), origin: origin.to_owned() }
+/// Returns what rules know of the call that the program describes.
+fn described(words: &str, goes_by_tcp: bool) -> Call {
+    let value = |key: &str| words.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    let number = |key: &str| value(key).map(|value| value.parse::<usize>().unwrap());
+    let is = |key: &str| number(key) == Some(1);
+    let collective = value("collective").and_then(Collective::named).unwrap();
+    let (is_blocking, nodes) = (is("blocking"), number("nodes"));
+    // Only blocking calls make ranks exchange what MPI does not tell them.
+    let knows_nodes = nodes == Some(1) || (nodes.is_some() && is_blocking);
+    Call {
+        remote: number("remote").unwrap_or(0),
+        root: number("root"),
+        commutative: !is("ordered"),
+        predefined: collective.reduces().then(|| is("predefined")),
+        in_place: is("in_place"),
+        shares_memory: knows_nodes,
+        copies_singly: knows_nodes,
+        calls_others: nodes.is_some() && is_blocking,
+        is_on_several_nodes: nodes.is_some_and(|nodes| nodes > 1),
+        nodes: nodes.filter(|_| knows_nodes),
+        ranks_per_node: number("ranks_per_node").filter(|_| knows_nodes),
+        goes_by_tcp: goes_by_tcp && nodes != Some(1),
+        knows_neighbours_of_node: collective.cut() == Cut::Edges && is_blocking,
+        neighbourhood: (is("grid") && is_blocking).then_some(Neighbourhood { neighbours: 8, dimensions: 2 }),
+        ..Call::new(collective, number("ranks").unwrap(), number("bytes").unwrap())
+    }
 }
 
-/// Makes calls with a rule file. Returns how many of them its rules decided.
-fn decided_as_explained(file: &Path, program: &Path, seed: u64) -> usize {
+/// Returns the decision that the library explains for a call, as the command prints it.
+fn explained(rules: &Rules, call: &Call) -> Decision {
+    let explanations = rules.explain(call);
+    let deciding = explanations.iter().find(|explanation| explanation.verdict == Verdict::Matches);
+    let algorithm = deciding.and_then(|one| one.rule.choice.algorithm()).map_or("below", |one| one.name);
+    let origin = deciding.map_or("no rule".to_owned(), |one| one.rule.origin.to_string());
+    Decision { algorithm: algorithm.to_owned(), origin }
+}
+
+/// Returns the keys of the rule that begins at a place of a file; none if the place is elsewhere.
+fn keys_at(origin: &str, file: &str, text: &str) -> Option<Vec<String>> {
+    let place = origin.strip_prefix(file)?.strip_prefix(':')?;
+    let line: usize = place.split(':').next()?.parse().ok()?;
+    let lines = text.lines().skip(line).map_while(|line| line.split_once(" = "));
+    Some(lines.map(|(key, _)| key.to_owned()).collect())
+}
+
+/// Makes the calls of a job. Returns the keys of each rule of the job's file that decided one.
+fn decided_as_explained(number: usize, program: &Path) -> Vec<Vec<String>> {
+    let ((ranks_on_node, goes_by_tcp), file) = (JOBS[number], random_file(number));
+    let text = fs::read_to_string(&file).unwrap();
+    let name = file.to_str().unwrap();
+    let rules = Rules::parse(name, &text).unwrap().followed_by(Rules::built_in());
     // Only rank 0 logs, because mpirun may mix up lines of several ranks.
     let mut command = mpirun(1);
-    command.env("OMPI_MCA_coll_rustcoll_rules_file", file).args(["-x", "OMPI_MCA_coll_rustcoll_verbose=60"]);
-    let arguments = [CALLS.to_string(), seed.to_string()];
-    command.arg(program).args(&arguments).args([":", "-n", "7"]).arg(program).args(&arguments);
+    let tcp = if goes_by_tcp { "on" } else { "off" };
+    command.env("OMPI_MCA_coll_rustcoll_rules_file", &file).env("OMPI_MCA_coll_rustcoll_tcp", tcp);
+    command.env("OMPI_MCA_coll_rustcoll_no_idle_neighbours", "on");
+    command.args(["-x", "OMPI_MCA_coll_rustcoll_verbose=60"]);
+    let arguments = [CALLS, number, ranks_on_node].map(|number| number.to_string());
+    let others = (RANKS - 1).to_string();
+    command.arg(program).args(&arguments).args([":", "-n", &others]).arg(program).args(&arguments);
     let job = run(&mut command);
     job.assert(job.success, "the program failed");
-    job.assert_contains("0 wrong");
-    let (mut problem, mut calls, mut by_file) = (None, 0, 0);
+    let (mut problem, mut calls, mut deciding) = (None, 0, Vec::new());
     for line in job.text.lines() {
-        if let Some(options) = line.strip_prefix(PROBLEM) {
-            assert_eq!(problem.replace(options), None, "nothing was logged");
-        } else if let Some(options) = problem
+        if let Some(words) = line.strip_prefix(PROBLEM) {
+            assert_eq!(problem.replace(words), None, "nothing was logged");
+        } else if let Some(words) = problem
             && let Some(decision) = logged(line)
         {
-            assert_eq!(decision, explained(file, options), "{}: {options}", file.display());
-            by_file += usize::from(decision.origin.starts_with(&*file.to_string_lossy()));
+            assert_eq!(decision, explained(&rules, &described(words, goes_by_tcp)), "{name}: {words}");
+            deciding.extend(keys_at(&decision.origin, name, &text));
             (problem, calls) = (None, calls + 1);
         }
     }
     job.assert(calls == CALLS, &format!("{calls} calls were logged, not {CALLS}"));
-    by_file
+    deciding
+}
+
+/// Returns the keys of all conditions.
+fn conditions() -> BTreeSet<&'static str> {
+    let is_parameter = |key: &&str| {
+        Parameter::ALL.iter().any(|parameter| parameter.name() == *key || parameter.aliases().contains(key))
+    };
+    let all = Collective::ALL.into_iter().flat_map(keys);
+    all.filter(|key| *key != "algorithm" && !is_parameter(key)).collect()
 }
 
 #[test]
-fn a_thousand_random_calls_are_decided_as_explained() {
+fn random_calls_are_decided_as_explained() {
     let program = compiled("decisions");
-    let by_files: usize =
-        (0..FILES).map(|number| decided_as_explained(&random_file(number), &program, number)).sum();
-    let all = FILES as usize * CALLS;
+    let deciding: Vec<_> =
+        (0..JOBS.len()).flat_map(|number| decided_as_explained(number, &program)).collect();
+    let (by_files, all) = (deciding.len(), JOBS.len() * CALLS);
     assert!(by_files > all / 4 && by_files < all, "{by_files} of {all} calls were decided by the files");
+    let asked: BTreeSet<_> = deciding.iter().flatten().map(String::as_str).collect();
+    let missing: Vec<_> = conditions().difference(&asked).copied().collect();
+    assert!(missing.is_empty(), "no rule with {missing:?} decided a call");
 }
