@@ -3,6 +3,7 @@
  * the same call with right counts succeeds afterwards.
  *
  *     mismatches COUNT [COLLECTIVE [ALGORITHM]] */
+#include "algorithms.h"
 #include "collectives.h"
 
 #include <signal.h>
@@ -213,35 +214,18 @@ static void try_all(enum collective collective, const char *algorithm, int count
    has. */
 static void try_algorithms(enum collective collective, const char *only, int count)
 {
-    char variable[100], name[100];
-    int index, threads, number, value, length, verbosity, bind, scope, written;
-    MPI_Datatype type;
-    MPI_T_enum algorithms;
-    MPI_T_cvar_handle handle;
-    snprintf(variable, sizeof variable, "coll_rustcoll_%s_algorithm", names[collective]);
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &threads);
-    if (MPI_SUCCESS != MPI_T_cvar_get_index(variable, &index)) {
+    algorithms all;
+    if (!find_algorithms(&all, names[collective])) {
         try_all(collective, NULL, count);
         return;
     }
-    length = sizeof name;
-    MPI_T_cvar_get_info(index, name, &length, &verbosity, &type, &algorithms, NULL, NULL, &bind, &scope);
-    MPI_T_cvar_handle_alloc(index, NULL, &handle, &number);
-    length = sizeof name;
-    MPI_T_enum_get_info(algorithms, &number, name, &length);
-    for (int i = 0; i < number; i++) {
-        length = sizeof name;
-        MPI_T_enum_get_item(algorithms, i, &value, name, &length);
-        if (NULL == only ? 0 != value : 0 == strcmp(only, name)) {
-            written = value;
-            MPI_T_cvar_write(handle, &written);
+    for (int i = 0; i < all.number; i++) {
+        const char *name = force(&all, i);
+        if (NULL == only ? 0 != strcmp("auto", name) : 0 == strcmp(only, name)) {
             try_all(collective, name, count);
         }
     }
-    written = 0;
-    MPI_T_cvar_write(handle, &written);
-    MPI_T_cvar_handle_free(&handle);
-    MPI_T_finalize();
+    release(&all);
 }
 
 static void test_mismatches(int count, const char *collective, const char *algorithm)
