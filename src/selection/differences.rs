@@ -220,7 +220,9 @@ impl Asked {
         });
         vary(&mut calls, self.in_place, |call, in_place| Call { in_place, ..call });
         let between_groups = calls.iter().map(|call| Call { remote: size / 2, ..*call });
-        let between_groups: Vec<_> = between_groups.filter(|_| has_two_groups).collect();
+        let mut between_groups: Vec<_> = between_groups.filter(|_| has_two_groups).collect();
+        let by_tcp = |call, goes_by_tcp| Call { goes_by_tcp, ..call };
+        vary(&mut between_groups, self.tcp, by_tcp);
         // On inter-communicators, roots and nodes are not known.
         vary(&mut calls, &roots, |call, root| Call { root: Some(root), ..call });
         vary(&mut calls, &self.layouts(size), |call, (nodes, ranks_per_node)| Call {
@@ -228,7 +230,7 @@ impl Asked {
             ranks_per_node: Some(ranks_per_node),
             ..call
         });
-        vary(&mut calls, self.tcp, |call, goes_by_tcp| Call { goes_by_tcp, ..call });
+        vary(&mut calls, self.tcp, by_tcp);
         calls.retain(|call| !call.goes_by_tcp || call.nodes != Some(1));
         vary(&mut calls, self.longest, |call, longest| Call { longest: Some(longest), ..call });
         vary(&mut calls, &self.neighbourhoods, |call, neighbourhood| Call {

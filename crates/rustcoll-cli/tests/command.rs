@@ -259,6 +259,9 @@ fn later_files_come_first_and_the_default_rules_last() {
     assert!(built_in.contains("\ndefault:"), "{built_in}");
     let between = rustcoll("rules explain --collective bcast --ranks 8 --remote 3").right();
     assert_eq!(last_line(&between), "inter_linear serves it");
+    // The user may say that they go by TCP, though nothing is known of the nodes of two groups.
+    let line = "rules explain --collective bcast --ranks 8 --remote 3 --tcp --line tcp->below";
+    assert_eq!(last_line(&rustcoll(line).right()), "the component below serves it");
 }
 
 #[test]
@@ -390,6 +393,13 @@ fn two_files_are_compared() {
         )
     );
     assert_eq!(rustcoll(&format!("rules diff {one} {one} --ranks 5..9")).right(), "");
+    let over_tcp = file("tcp.toml", "[[bcast]]\ngroups = 2\ntcp = true\nalgorithm = \"inter_linear\"\n");
+    assert_eq!(
+        rustcoll(&format!("rules diff {one} {over_tcp} --ranks 5..9")).wrong().lines().last(),
+        Some(&*format!(
+            "bcast ranks=5..9 groups=2 tcp=true: below (no rule) | inter_linear ({over_tcp}:1:1)"
+        ))
+    );
     assert_eq!(rustcoll("rules diff selection-rules/default.toml").right(), "");
     assert!(rustcoll(&format!("rules diff {one} missing.toml")).refused(1).contains("missing.toml"));
 }

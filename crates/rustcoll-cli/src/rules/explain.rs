@@ -109,7 +109,6 @@ fn refuse_what_has_no_effect(options: &ExplainOptions) -> Result<(), Failure> {
         ("longest", options.longest.is_some(), Measure::of(collective) == Measure::AllBlocks && one_group),
         ("root", options.root.is_some(), may_ask_for("root") && one_group),
         ("in-place", options.in_place, may_ask_for("in_place") && one_group),
-        ("tcp", options.tcp, one_group),
         ("not-commutative", options.not_commutative, may_ask_for("commutative")),
         ("predefined", options.predefined.is_some(), may_ask_for("predefined")),
         ("no-shared-memory", options.no_shared_memory, is_asked(Requirement::SharedMemory) && one_group),
