@@ -150,7 +150,7 @@ fn copies_that_are_lent_count_towards_the_limit_of_temporary_memory() {
 /// Rank 0 never waits in shared memory, because it always comes last.
 #[test]
 fn messages_go_on_while_a_rank_only_makes_calls_over_shared_memory() {
-    for form in ["blocking", "nonblocking"] {
+    for form in ["blocking", "nonblocking", "copied"] {
         let mut command = mpirun(3);
         command.args(["--mca", "coll_rustcoll_allreduce_algorithm", "shared_flat"]);
         assert_right(&run(command.arg(program()).args(["messages", form])));

@@ -6,7 +6,7 @@ use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::{Error, is_of_data, status};
-use crate::mpi::messages::work::Work;
+use crate::mpi::messages::work::{Work, note_call_in_slots};
 use crate::mpi::parameters::settings;
 use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shared_memory::lane_memory::LaneMemory;
@@ -285,7 +285,7 @@ pub unsafe fn start(operation: *mut Operation) {
             starting.note_ended();
             if starting.turn.is_some() {
                 // To wait for the request makes no progress.
-                starting.work.note_call_in_slots();
+                note_call_in_slots();
             }
             // SAFETY: the request is the one that belongs to the operation.
             unsafe { rustcoll_shim_complete(starting.request, error) }

@@ -13,9 +13,10 @@ use crate::schedule::Buffer;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread::yield_now;
 
-/// How many calls over slots end before this rank lets MPI make progress. Progress takes about as long as a short call.
+/// How many calls over slots end before a process lets MPI make progress. Progress takes about as long as a short call.
 const CALLS_BETWEEN_PROGRESS: u32 = 32;
 
 /// Temporary memory and requests, kept from call to call.
@@ -29,8 +30,6 @@ pub struct Work {
     lent: Arena,
     /// Lengths that the ranks exchange.
     lengths: Arena,
-    /// Calls over slots since this rank last let MPI make progress after one.
-    calls_in_slots: u32,
     bytes: rustcoll_datatype,
     execution: Execution,
     /// The error about data alone that the call returns at its end, see [`Messages::flaw`].
@@ -138,7 +137,6 @@ impl Work {
             substitute: Arena::default(),
             lent: Arena::default(),
             lengths: Arena::default(),
-            calls_in_slots: 0,
             bytes: transport::bytes(),
             execution: Execution::default(),
             flaw: None,
@@ -288,21 +286,9 @@ impl Work {
             withdraw(task, lane_memory);
             self.abandon_all();
         } else if task.plan.slots.is_some() {
-            self.note_call_in_slots();
+            note_call_in_slots();
         }
         ended.map(drop)
-    }
-
-    /// Lets MPI make progress once in some calls over slots. Those that need not wait for others make none otherwise, and
-    /// messages of this rank would stand still.
-    #[inline]
-    pub fn note_call_in_slots(&mut self) {
-        self.calls_in_slots += 1;
-        if self.calls_in_slots == CALLS_BETWEEN_PROGRESS {
-            self.calls_in_slots = 0;
-            // SAFETY: MPI is initialised, and collectives may make progress.
-            unsafe { rustcoll_shim_progress() };
-        }
     }
 
     /// Advances a plan without waiting; returns whether it is complete. A plan with slots needs their lane memory, the same
@@ -480,6 +466,21 @@ fn kept_datatype(plan: &Plan, arguments: &Arguments) -> rustcoll_datatype {
         collective if !collective.reduces() => transport::bytes(),
         _ if arguments.send.is_none() => *arguments.recv.datatype(),
         _ => *arguments.send.datatype(),
+    }
+}
+
+/// Lets MPI make progress once in some calls over slots. Those that need not wait for others make none otherwise, and
+/// messages of this rank would stand still. Counts the calls of the whole process: many operations carry out only one.
+#[inline]
+pub fn note_call_in_slots() {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    // If another thread counts meanwhile, one of the two calls is lost, which delays progress by a call. An atomic addition
+    // would take longer.
+    let calls = CALLS.load(Relaxed).wrapping_add(1);
+    CALLS.store(calls, Relaxed);
+    if calls.is_multiple_of(CALLS_BETWEEN_PROGRESS) {
+        // SAFETY: MPI is initialised, and collectives may make progress.
+        unsafe { rustcoll_shim_progress() };
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a rank waits for another one of its node: it looks repeatedly, then lets MPI make progress, checks for
-//! failures, and yields the processor. Calls that end before it lets MPI make progress count themselves in
-//! [`Work`](crate::mpi::messages::work::Work).
+//! failures, and yields the processor. Calls that end before it lets MPI make progress count themselves by
+//! [`note_call_in_slots`](crate::mpi::messages::work::note_call_in_slots).
 
 use crate::mpi::messages::transport::{Error, check};
 use crate::mpi::shim::bindings::{rustcoll_shim_failure, rustcoll_shim_is_crowded, rustcoll_shim_progress};
