@@ -16,8 +16,8 @@ extern mca_coll_base_component_t mca_coll_rustcoll_component;
 /* How long ranks wait for another one to report the difference and to end the job. */
 enum { PATIENCE_SECONDS = 10 };
 
-/* What this process has published: what it holds and, in lines that do not count as a difference, TCP if that is all it has between nodes,
- * and a digest of its rules' faults. */
+/* What this process has published: what it holds, or nothing if it stays away, and, in lines that do not count as a difference, TCP if that is
+ * all it has between nodes, and a digest of its rules' faults. */
 static char *own = "";
 
 #define TCP "\ntcp\n"
@@ -25,19 +25,28 @@ static char *own = "";
 /* Whether all processes of this job are known to agree. */
 static int does_world_agree;
 
-void rustcoll_publish(int priority, const char *wrong)
+static void publish(const char *holdings, unsigned long long faults)
 {
-    if (!rustcoll_can_exchange()) {
-        return;
-    }
-    const char *network = rustcoll_has_only_tcp() ? TCP : "\n";
-    const char *holdings = rustcoll_holdings(priority, rustcoll_text_of("ompi", "coll", NULL, NULL), wrong);
-    if (0 > asprintf(&own, "%s%s%016llx", holdings, network, rustcoll_digest(rustcoll_faults()))) {
+    if (0 > asprintf(&own, "%s%s%016llx", holdings, rustcoll_has_only_tcp() ? TCP : "\n", faults)) {
         own = "";
     }
     int status;
     OPAL_MODEX_SEND(status, RUSTCOLL_EVERYWHERE, &mca_coll_rustcoll_component.collm_version, own, strlen(own) + 1);
     (void) status;
+}
+
+void rustcoll_publish(int priority, const char *wrong)
+{
+    if (rustcoll_can_exchange()) {
+        publish(rustcoll_holdings(priority, rustcoll_text_of("ompi", "coll", NULL, NULL), wrong), rustcoll_digest(rustcoll_faults()));
+    }
+}
+
+void rustcoll_publish_absence(void)
+{
+    if (rustcoll_can_exchange()) {
+        publish("", 0);
+    }
 }
 
 /* Returns what a process has published, or NULL. The caller frees it. */
@@ -46,6 +55,17 @@ static char *published_by(opal_process_name_t process, int at_once)
     char *key = mca_base_component_to_string(&mca_coll_rustcoll_component.collm_version);
     char *text = rustcoll_told_by(process, key, at_once);
     free(key);
+    return text;
+}
+
+/* Returns what a process has published of what it holds, or NULL if it takes no part. The caller frees it. */
+static char *held_by(opal_process_name_t process, int at_once)
+{
+    char *text = published_by(process, at_once);
+    if (NULL != text && '\n' == *text) {
+        free(text);
+        text = NULL;
+    }
     return text;
 }
 
@@ -83,10 +103,10 @@ void rustcoll_tell_faults(struct ompi_communicator_t *communicator)
 static int first_to_differ(ompi_group_t *group, int last)
 {
     rustcoll_difference difference;
-    char *text = published_by(ompi_group_get_proc_name(group, 0), 1);
+    char *text = held_by(ompi_group_get_proc_name(group, 0), 1);
     int first = 0, differs = 0;
     while (first < last && !differs) {
-        char *next = published_by(ompi_group_get_proc_name(group, first + 1), 1);
+        char *next = held_by(ompi_group_get_proc_name(group, first + 1), 1);
         differs = NULL != text && rustcoll_differ(text, next, &difference);
         first += !differs;
         free(text);
@@ -139,7 +159,7 @@ static void compare_with_next(ompi_group_t *group)
         return;
     }
     rustcoll_difference difference;
-    char *text = published_by(process, 0);
+    char *text = held_by(process, 0);
     if (rustcoll_differ(own, text, &difference)) {
         end_job(rank == first_to_differ(group, rank), process, &difference);
     }
@@ -154,7 +174,7 @@ static void compare_with_other_group(ompi_communicator_t *communicator)
         return;
     }
     rustcoll_difference difference;
-    char *text = published_by(process, 0);
+    char *text = held_by(process, 0);
     if (rustcoll_differ(own, text, &difference)) {
         end_job(0 == ompi_comm_rank(communicator), process, &difference);
     }

@@ -79,8 +79,9 @@ static int open_component(void)
     rustcoll_open_output();
     if (is_built_for_this_release(1)) {
         find_wrong_parameters();
-        /* The others must see that a process which stays away takes no part. */
-        if (!is_sent_away()) {
+        if (is_sent_away()) {
+            rustcoll_publish_absence();
+        } else {
             rustcoll_publish(priority_on(NULL), NULL == wrong.refused ? wrong.unknown : wrong.refused);
         }
     }

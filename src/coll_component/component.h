@@ -59,6 +59,8 @@ void rustcoll_show(const char *topic, ...);
 /* Publishes what must be equal on all processes, as this one has it. Others see it after MPI_Init has exchanged such data. `wrong`: the name
  * of a parameter that is given wrongly, or NULL. */
 void rustcoll_publish(int priority, const char *wrong);
+/* Publishes that this process stays away. Whether it has TCP alone, it tells all the same: the job's first process answers for all. */
+void rustcoll_publish_absence(void);
 /* Shows the faults of rules and schedule files that are left out. */
 void rustcoll_show_faults(void);
 /* Shows these faults at the first communicator, once for all ranks with the same faults. */

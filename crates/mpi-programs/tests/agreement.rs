@@ -279,6 +279,15 @@ fn a_rank_that_stays_away_from_such_a_communicator_ends_the_job() {
     assert_ended_by_difference(&preferring(&["OMPI_MCA_coll_rustcoll_priority=off"]), "components");
 }
 
+/// The job's first process answers for all what the network is.
+#[test]
+fn a_rank_may_stay_away_if_it_is_in_no_communicator_that_names_the_component() {
+    let program = compiled("apart");
+    let mut command = mpirun(1);
+    command.env("OMPI_MCA_coll", "^han").args(["-x", "OMPI_MCA_coll_rustcoll_priority=off"]).arg(&program);
+    assert_ran(&run(command.args([":", "-n", "2"]).arg(&program)));
+}
+
 #[test]
 fn a_rank_with_a_wrong_parameter_ends_the_job_on_such_a_communicator() {
     let job = preferring(&["OMPI_MCA_coll_rustcoll_alreduce_algorithm=ring"]);
