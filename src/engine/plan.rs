@@ -3,7 +3,7 @@
 use super::planner::Planner;
 use super::repetition::{Loop, posts_at_a_time};
 use super::slots::Slots;
-use super::{Binding, Operation, Region};
+use super::{Binding, LentCopy, Operation, Region};
 use crate::schedule::{Buffer, Post, ProgramPart, Repeat, Schedule, SlotKind};
 
 /// The most steps, over all iterations, of a loop that is bound in advance. It then runs faster, but takes memory.
@@ -94,11 +94,16 @@ impl Plan {
 
     /// Returns the bytes for lent copies, if one of them is certain: if it is needed, or if what is lent has gaps.
     pub fn bytes_copied_to_lend(&self, has_gaps: impl Fn(Region) -> bool) -> usize {
-        let is_copied = |operation: &Operation| match operation {
-            Operation::Lend { region, copy, .. } => copy.is_needed || has_gaps(*region),
-            _ => false,
-        };
-        if self.operations.iter().any(is_copied) { self.lent_bytes } else { 0 }
+        let is_one_copied = self.lendings().any(|(region, copy)| copy.is_needed || has_gaps(region));
+        if is_one_copied { self.lent_bytes } else { 0 }
+    }
+
+    /// Returns all that the rank lends, each with the copy that may be lent instead.
+    pub fn lendings(&self) -> impl Iterator<Item = (Region, LentCopy)> {
+        self.operations.iter().filter_map(|operation| match operation {
+            Operation::Lend { region, copy, .. } => Some((*region, *copy)),
+            _ => None,
+        })
     }
 
     /// Returns the elements of scratch memory, with the spare ones behind it.

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "verdict.h"
@@ -26,6 +27,17 @@ static int wrong;
 static void expect(long got, long wanted)
 {
     wrong += got != wanted;
+}
+
+/* How often this process has copied from its own memory by the system. */
+static int own_copies;
+
+/* Replaces the C library's function. */
+ssize_t process_vm_readv(pid_t process, const struct iovec *own, unsigned long own_number, const struct iovec *other,
+                         unsigned long other_number, unsigned long flags)
+{
+    own_copies += getpid() == process;
+    return syscall(SYS_process_vm_readv, process, own, own_number, other, other_number, flags);
 }
 
 static int rank_in(MPI_Comm communicator)
@@ -197,6 +209,23 @@ static void test_mapped(void)
         void *buffer = is_root ? (void *) mapped : received;
         expect(MPI_Bcast(buffer, sizeof received, MPI_BYTE, root, MPI_COMM_WORLD), MPI_SUCCESS);
     }
+}
+
+/* The root lends a block to each rank. In each call it asks the system once whether that can copy from all of them. */
+static void test_scatter(void)
+{
+    enum { COUNT = 1000, ROOT = 1 };
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), block[COUNT];
+    int *vector = malloc((size_t) (size * COUNT) * sizeof *vector);
+    for (int i = 0; i < 5; i++) {
+        fill(vector, size * COUNT, i);
+        int before = own_copies;
+        MPI_Scatter(vector, COUNT, MPI_INT, block, COUNT, MPI_INT, ROOT, MPI_COMM_WORLD);
+        expect(differences(block, COUNT, 1, rank * COUNT + i), 0);
+        /* Before the first call, ranks find out whether they can copy from each other. */
+        expect(0 == i || own_copies - before == (ROOT == rank), 1);
+    }
+    free(vector);
 }
 
 /* Returns the greater one of the numbers of two ranks, by a call of a form. */
@@ -617,6 +646,8 @@ int main(int argc, char **argv)
         test_withhold(0 == strcmp(argv[2], "late"), atoi(argv[3]));
     } else if (0 == strcmp(test, "messages")) {
         test_messages(argv[2]);
+    } else if (0 == strcmp(test, "scatter")) {
+        test_scatter();
     } else if (0 == strcmp(test, "mapped")) {
         test_mapped();
     } else if (0 == strcmp(test, "many")) {

@@ -137,6 +137,14 @@ fn blocks_are_copied_once() {
 }
 
 #[test]
+fn a_rank_asks_the_system_once_in_a_call_about_all_that_it_lends() {
+    let single_copy = ["--mca", "coll_rustcoll_scatter_algorithm", "single_copy"];
+    let job = run_single_copies_with(8, &single_copy, &["scatter"]);
+    assert_right(&job);
+    job.assert_contains("scatter by single_copy");
+}
+
+#[test]
 fn copies_that_are_lent_count_towards_the_limit_of_temporary_memory() {
     let mut command = mpirun(3);
     command.args(["--mca", "coll_rustcoll_bcast_algorithm", "single_copy"]);

@@ -3,15 +3,16 @@
 use super::channel::Channel;
 use super::copying::copy_bytes;
 use super::memory::Arena;
-use crate::engine::{LentCopy, Memory, Region, Slots, Transport};
+use crate::engine::{LentCopy, Memory, Plan, Region, Slots, Transport};
 use crate::mpi::calls::arguments::Side;
 use crate::mpi::shared_memory::lane_memory::LaneMemory;
-use crate::mpi::shared_memory::single_copy::{self, Lent};
+use crate::mpi::shared_memory::single_copy::{Lent, are_readable};
 use crate::mpi::shared_memory::slot_writer;
 use crate::mpi::shim::bindings::*;
 use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
 use std::io;
+use std::ops::Range;
 
 /// An error code of MPI's, or one of `shim.h`.
 pub type Error = c_int;
@@ -209,8 +210,16 @@ pub struct Messages<'a> {
     /// delivered, or could not be copied. The call returns the error only at its end: other ranks may wait
     /// for data through this one, and its messages must not meet the next collective.
     pub flaw: &'a mut Option<Error>,
-    /// Memory for copies that this rank lends, and the bytes of all copies of the plan.
-    pub lent: (&'a mut Arena, usize),
+    pub lending: Lending<'a>,
+}
+
+/// What this rank lends.
+pub struct Lending<'a> {
+    pub plan: &'a Plan,
+    /// Memory for copies that are lent instead.
+    pub copies: &'a mut Arena,
+    /// Whether the system can copy from all that the plan lends; `None` until the rank has asked the system in this call.
+    pub is_readable: &'a mut Option<bool>,
 }
 
 impl<'a> Window<'a> {
@@ -423,10 +432,28 @@ impl Messages<'_> {
         Ok(Ok(()))
     }
 
+    /// Returns where the bytes of a region are that can be lent itself, if the system can copy from there.
+    fn original(&self, region: Region, copy: LentCopy) -> Option<Range<usize>> {
+        let is_usable = self.gaps(region).is_none() && !copy.is_needed;
+        let start = self.span(region).data().addr();
+        is_usable.then(|| start..start + copy.bytes)
+    }
+
+    /// Whether the system can copy from a part of what is lent. The first time, asks about all that the plan lends at once,
+    /// because each question is a call of the system.
+    fn is_readable(&mut self, part: Range<usize>) -> bool {
+        let is_all_readable = self.lending.is_readable.unwrap_or_else(|| {
+            let lendings = self.lending.plan.lendings();
+            are_readable(lendings.filter_map(|(region, copy)| self.original(region, copy)))
+        });
+        *self.lending.is_readable = Some(is_all_readable);
+        is_all_readable || are_readable([part])
+    }
+
     /// Makes a copy of a region, to lend it in place of the region. Returns the copy's address.
     fn copy_to_lend(&mut self, region: Region, copy: LentCopy) -> Result<*mut u8, Error> {
-        let (memory, all) = &mut self.lent;
-        let start = memory.at_least(*all).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        let Lending { plan, copies, .. } = &mut self.lending;
+        let start = copies.at_least(plan.lent_bytes).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let copied = start.wrapping_add(copy.start);
         // SAFETY: the region lies within a buffer, and the memory has room for copies of all that is lent.
         unsafe {
@@ -607,10 +634,10 @@ impl Transport for Messages<'_> {
     }
 
     fn lend(&mut self, region: Region, slot: u32, copy: LentCopy) -> Result<(), Error> {
-        let original = self.span(region).data();
-        let is_lent_itself =
-            self.gaps(region).is_none() && !copy.is_needed && single_copy::is_readable(original, copy.bytes);
-        let address = if is_lent_itself { original } else { self.copy_to_lend(region, copy)? };
+        let address = match self.original(region, copy) {
+            Some(original) if self.is_readable(original.clone()) => original.start,
+            _ => self.copy_to_lend(region, copy)?.addr(),
+        };
         self.lane_memory().lend(slot, Lent { address: address as u64, bytes: copy.bytes as u64 });
         Ok(())
     }

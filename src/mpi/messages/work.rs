@@ -2,7 +2,7 @@
 
 use super::channel::Channel;
 use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
-use super::transport::{self, Array, Error, Messages, Shared, Span};
+use super::transport::{self, Array, Error, Lending, Messages, Shared, Span};
 use crate::algorithms::Collective;
 use crate::engine::{CACHE_LINE, Execution, Memory, Plan, Region, Slots};
 use crate::mpi::calls::arguments::Arguments;
@@ -28,6 +28,8 @@ pub struct Work {
     substitute: Arena,
     /// Copies that are lent to other ranks.
     lent: Arena,
+    /// See [`Lending::is_readable`].
+    is_lent_readable: Option<bool>,
     /// Lengths that the ranks exchange.
     lengths: Arena,
     bytes: rustcoll_datatype,
@@ -136,6 +138,7 @@ impl Work {
             staging: Arena::default(),
             substitute: Arena::default(),
             lent: Arena::default(),
+            is_lent_readable: None,
             lengths: Arena::default(),
             bytes: transport::bytes(),
             execution: Execution::default(),
@@ -268,6 +271,7 @@ impl Work {
     #[inline]
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
         self.execution.restart();
+        self.is_lent_readable = None;
         self.flaw = None;
         self.failed_by = None;
         if self.requests.len() < plan.posts {
@@ -371,7 +375,7 @@ impl Work {
             operator: &arguments.operator,
             requests: &mut self.requests,
             flaw: &mut self.flaw,
-            lent: (&mut self.lent, plan.lent_bytes),
+            lending: Lending { plan, copies: &mut self.lent, is_readable: &mut self.is_lent_readable },
         };
         let is_over = go(&mut self.execution, &mut transport)?;
         if is_over {

@@ -4,10 +4,14 @@
 use crate::mpi::messages::copying::{COMPARED, copy_bytes, is_trap};
 use std::io;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
 
 /// Bytes that are copied at a time where the system would copy slowly.
 const PART: usize = 32 << 10;
+
+/// The most parts of memory about which a rank asks the system at once.
+const MOST_ASKED: usize = 32;
 
 /// Where bytes lie in the memory of another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,26 +74,45 @@ unsafe fn read(process: u32, lent: Lent, target: *mut u8) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the system can copy from memory of this process. Tests only the first and the last byte. The
-/// system cannot copy from memory that drivers map, although processors can read it. The program may map its memory
-/// anew at any time, so the answer holds for one call.
-pub fn is_readable(address: *const u8, bytes: usize) -> bool {
-    let mut ends = [0u8; 2];
-    let into = libc::iovec { iov_base: ends.as_mut_ptr().cast(), iov_len: ends.len() };
-    let byte = |place| libc::iovec { iov_base: address.wrapping_add(place).cast_mut().cast(), iov_len: 1 };
-    let from = [byte(0), byte(bytes - 1)];
-    // SAFETY: there is room for two bytes; the system checks their addresses.
-    let read = unsafe {
-        libc::process_vm_readv(
-            std::process::id() as libc::pid_t,
-            &into,
-            1,
-            from.as_ptr(),
-            from.len() as libc::c_ulong,
-            0,
-        )
-    };
-    read == ends.len() as isize
+/// Whether the system can copy from parts of this process's memory. Tests only the first and the last byte of each part; parts
+/// one behind the other are one part. The system cannot copy from memory that drivers map, although processors can read it.
+/// The program may map its memory anew at any time, so the answer holds for one call.
+pub fn are_readable(parts: impl IntoIterator<Item = Range<usize>>) -> bool {
+    let mut asked = [const { 0..0 }; MOST_ASKED];
+    let mut number = 0;
+    for part in parts {
+        match asked[..number].last_mut() {
+            Some(last) if last.end == part.start => last.end = part.end,
+            Some(last) if last.start == part.end => last.start = part.start,
+            _ => {
+                if number == MOST_ASKED {
+                    if !are_ends_readable(&asked) {
+                        return false;
+                    }
+                    number = 0;
+                }
+                asked[number] = part;
+                number += 1;
+            }
+        }
+    }
+    are_ends_readable(&asked[..number])
+}
+
+/// Whether the system can copy from the first and the last byte of at most `MOST_ASKED` parts of this process's memory.
+fn are_ends_readable(parts: &[Range<usize>]) -> bool {
+    const MOST: usize = 2 * MOST_ASKED;
+    let ends = parts.iter().flat_map(|part| [part.start, part.end - 1]);
+    let mut from = [libc::iovec { iov_base: ptr::null_mut(), iov_len: 1 }; MOST];
+    from.iter_mut().zip(ends).for_each(|(byte, end)| byte.iov_base = ptr::without_provenance_mut(end));
+    let number = 2 * parts.len();
+    let mut bytes = [0u8; MOST];
+    let into = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: number };
+    let process = std::process::id() as libc::pid_t;
+    // SAFETY: there is room for a byte of each address; the system checks the addresses.
+    let read =
+        unsafe { libc::process_vm_readv(process, &into, 1, from.as_ptr(), number as libc::c_ulong, 0) };
+    read == number as isize
 }
 
 /// Reads the number at an address of a process.
@@ -104,6 +127,10 @@ pub fn number_at(process: u32, address: u64) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_readable(part: Range<usize>) -> bool {
+        are_readable([part])
+    }
 
     #[test]
     fn a_process_copies_from_its_own_memory_and_not_from_nowhere() {
@@ -127,8 +154,14 @@ mod tests {
         }
         assert_eq!(number_at(std::process::id(), lent.address + 8 * 77).unwrap(), 77);
         assert!(number_at(std::process::id(), 8).is_err());
-        assert!(is_readable(numbers.as_ptr().cast(), 800_000));
-        assert!(!is_readable(ptr::without_provenance(8), 1));
+        let start = numbers.as_ptr().addr();
+        assert!(is_readable(start..start + 800_000));
+        let apart = || (0..1000).map(|part| start + 800 * part..start + 800 * part + 700);
+        assert!(are_readable(apart()));
+        assert!(are_readable(apart().rev()));
+        assert!(!are_readable(apart().chain([8..9])));
+        assert!(!are_readable([start..start + 8, start + 8..start + 16, 8..9]));
+        assert!(are_readable([]));
     }
 
     #[test]
@@ -138,11 +171,12 @@ mod tests {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a new mapping, of which nothing but this test knows.
         let mapped = unsafe { libc::mmap(ptr::null_mut(), 2 * PAGE, access, kind, -1, 0) };
-        assert!(is_readable(mapped.cast(), 2 * PAGE));
+        let pages = |number| mapped.addr()..mapped.addr() + number * PAGE;
+        assert!(is_readable(pages(2)));
         // SAFETY: the second page of this mapping.
         assert_eq!(unsafe { libc::mprotect(mapped.wrapping_byte_add(PAGE), PAGE, libc::PROT_NONE) }, 0);
-        assert!(!is_readable(mapped.cast(), 2 * PAGE));
-        assert!(is_readable(mapped.cast(), PAGE));
+        assert!(!is_readable(pages(2)));
+        assert!(is_readable(pages(1)));
         // SAFETY: this mapping, which nothing uses any more.
         assert_eq!(unsafe { libc::munmap(mapped, 2 * PAGE) }, 0);
     }
