@@ -1,5 +1,5 @@
-/* Collectives that calls of other collectives may serve. Checks each result. Usage: mock_ups plain|nonblocking|threads
-   [LENGTH] */
+/* Collectives that calls of other collectives may serve. Checks each result. Usage: mock_ups
+   plain|nonblocking|alike|threads [LENGTH] */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -92,6 +92,17 @@ static void *all_of(void *communicator)
     return NULL;
 }
 
+/* Makes the same call on communicators that are alike. */
+static void on_two_alike(void)
+{
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm communicator;
+        MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+        allgather(communicator, i, 0);
+        MPI_Comm_free(&communicator);
+    }
+}
+
 static void in_threads(void)
 {
     MPI_Comm communicators[THREADS];
@@ -121,6 +132,8 @@ int main(int number, char **arguments)
         in_threads();
     } else if (0 == strcmp(what, "nonblocking")) {
         allgather(communicator, 0, 1);
+    } else if (0 == strcmp(what, "alike")) {
+        on_two_alike();
     } else {
         all_of(&communicator);
     }

@@ -89,6 +89,14 @@ fn a_mock_up_that_needs_too_much_memory_is_not_eligible() {
     }
 }
 
+/// A new communicator follows what others like it have decided, but not in silence.
+#[test]
+fn each_communicator_says_that_a_mock_up_has_no_room() {
+    let rules = ("allgather_rules", "-> allgather_as_allreduce; -> ring");
+    let job = job(&[rules, ("mockup_message_bytes", "1199"), ("shared_memory_from", "default")], &["alike"]);
+    job.assert(job.count("it needs 1200 bytes for data") == 2, "each of two communicators says it");
+}
+
 /// After one mock-up without room, rustcoll tries no other, even if the next rule's mock-up has room.
 #[test]
 fn rules_pass_by_all_mock_ups_where_the_first_has_no_room() {

@@ -247,8 +247,9 @@ impl Communicator {
     ) {
         if let Some(place) = place {
             // SAFETY: by this function's contract.
-            let key = unsafe { Key::new(call, values, self.blocks(place.collective)) };
-            precedents::keep(place, key, planned);
+            precedents::keep(place, planned, || unsafe {
+                Key::new(call, values, self.blocks(place.collective))
+            });
         }
     }
 

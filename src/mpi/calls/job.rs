@@ -151,7 +151,7 @@ impl Job {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::engine::{Operation, Plan};
     use crate::mpi::calls::planning::{CallPlan, Served};
@@ -159,7 +159,8 @@ mod tests {
     use std::ops::Range;
     use std::ptr;
 
-    fn call(count: usize) -> rustcoll_call {
+    /// Returns a broadcast without a buffer.
+    pub fn call(count: usize) -> rustcoll_call {
         let nowhere = rustcoll_numbers { values: ptr::null(), are_wide: 0 };
         let side = rustcoll_side {
             buffer: ptr::null(),

@@ -62,6 +62,14 @@ pub enum Lack {
 }
 
 impl Decided {
+    /// Whether it was decided so because something was lacking.
+    pub fn is_without(&self, lack: Lack) -> bool {
+        match self {
+            Decided::Without(lacking, other) => *lacking == lack || other.is_without(lack),
+            _ => false,
+        }
+    }
+
     /// Whether the user forces an algorithm.
     pub fn is_forced(&self) -> bool {
         matches!(self, Decided::Parameter | Decided::Info)

@@ -282,7 +282,7 @@ impl Schedules {
             && log::max_level() < log::LevelFilter::Info;
         let Schedules { name: Name { group, .. }, ref nodes, .. } = *self;
         let seen = if is_plain { nodes.untold()? } else { return None };
-        Some(Place { collective, group, form, seen, goes_by_tcp: self.goes_by_tcp() })
+        Some(Place { collective, group, form, seen })
     }
 
     /// Counts the first blocking calls, which do not use shared memory.
