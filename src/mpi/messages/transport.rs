@@ -649,7 +649,7 @@ impl Transport for Messages<'_> {
     }
 
     fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Error> {
-        Ok(self.lane_memory().is_notified(rank, slot, times))
+        Ok(self.lane_memory_mut().is_notified(rank, slot, times))
     }
 
     #[inline]

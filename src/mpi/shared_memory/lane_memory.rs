@@ -35,6 +35,20 @@ pub struct LaneMemory {
     patience: Patience,
     /// Whether a collective uses slots that another communicator's call could otherwise give back.
     is_entered: bool,
+    /// What a collective that does not block awaits, and how often it has looked in vain. Counted if long waits are logged.
+    in_vain: (Option<Awaited>, u32),
+}
+
+/// How often a collective that does not block looks in vain before its wait is a long one.
+const LOOKS_IN_VAIN: u32 = 1000;
+
+/// What a rank waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Awaited {
+    /// That a rank raises the flag of a slot to a value.
+    Flag { rank: u32, slot: u32, value: u64 },
+    /// That it may write its slots in a stripe.
+    FreeSlots { stripe: u64 },
 }
 
 /// Where the current plan's slots and flags are, in bytes from the start of each rank's part of the lane.
@@ -71,6 +85,7 @@ impl LaneMemory {
             writer: SlotWriter::default(),
             patience,
             is_entered: false,
+            in_vain: (None, 0),
         }
     }
 
@@ -211,8 +226,13 @@ impl LaneMemory {
 
     /// Whether a rank has raised a flag so many times in this stripe. Acquire: that rank's earlier writes are visible.
     #[inline]
-    pub fn is_notified(&self, rank: u32, slot: u32, times: u32) -> bool {
-        self.flag(rank as usize, slot).load(Acquire) >= self.turns[self.offsets.kind].flag_value(times)
+    pub fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> bool {
+        let value = self.turns[self.offsets.kind].flag_value(times);
+        let is_raised = self.flag(rank as usize, slot).load(Acquire) >= value;
+        if !is_raised {
+            self.note_look_in_vain(Awaited::Flag { rank, slot, value });
+        }
+        is_raised
     }
 
     /// Waits until [`LaneMemory::is_notified`] holds.
@@ -221,31 +241,63 @@ impl LaneMemory {
         let value = self.turns[self.offsets.kind].flag_value(times);
         let flag = self.flag(rank as usize, slot);
         let is_raised = || flag.load(Acquire) >= value;
-        if Patience::is_over_at_once(is_raised) {
+        if Patience::is_over_at_once(is_raised) || self.patience.is_over_soon(is_raised) {
             return Ok(());
         }
-        log::trace!("rank {} waits for slot {slot} of rank {rank}", self.rank);
+        self.tell_long_wait(Awaited::Flag { rank, slot, value });
         self.patience.wait_until(is_raised)
     }
 
     /// Whether this rank may write its slots in this stripe. Acquire: the peers' reads in stripes that they
     /// ended are done.
     pub fn are_slots_free(&mut self) -> bool {
+        let are_free = self.may_write();
+        if !are_free {
+            self.note_look_in_vain(Awaited::FreeSlots { stripe: self.stripe() });
+        }
+        are_free
+    }
+
+    /// Waits until [`LaneMemory::are_slots_free`] holds.
+    #[inline]
+    pub fn await_free_slots(&mut self) -> Result<(), Error> {
+        let patience = self.patience;
+        if Patience::is_over_at_once(|| self.may_write()) || patience.is_over_soon(|| self.may_write()) {
+            return Ok(());
+        }
+        self.tell_long_wait(Awaited::FreeSlots { stripe: self.stripe() });
+        patience.wait_until(|| self.may_write())
+    }
+
+    fn may_write(&mut self) -> bool {
         let LaneMemory { tenant, turns, offsets, .. } = self;
         let place_of_ended = ended(offsets.kind);
         let by_peers = tenant.peers.iter().map(|&peer| tenant.ended_by(peer, place_of_ended));
         turns[offsets.kind].may_write(|| by_peers.min().unwrap_or(u64::MAX))
     }
 
-    /// Waits until [`LaneMemory::are_slots_free`] holds.
-    #[inline]
-    pub fn await_free_slots(&mut self) -> Result<(), Error> {
-        if Patience::is_over_at_once(|| self.are_slots_free()) {
-            return Ok(());
+    /// Notes that a collective that does not block looked in vain, and logs a long wait once.
+    fn note_look_in_vain(&mut self, awaited: Awaited) {
+        if !log::log_enabled!(log::Level::Trace) {
+            return;
         }
-        log::trace!("rank {} waits until rank {} has read its slots", self.rank, self.last_reader());
-        let patience = self.patience;
-        patience.wait_until(|| self.are_slots_free())
+        let looks = if self.in_vain.0 == Some(awaited) { self.in_vain.1.saturating_add(1) } else { 1 };
+        self.in_vain = (Some(awaited), looks);
+        if looks == LOOKS_IN_VAIN {
+            self.tell_long_wait(awaited);
+        }
+    }
+
+    #[cold]
+    fn tell_long_wait(&self, awaited: Awaited) {
+        match awaited {
+            Awaited::Flag { rank, slot, .. } => {
+                log::trace!("rank {} waits for slot {slot} of rank {rank}", self.rank);
+            }
+            Awaited::FreeSlots { .. } => {
+                log::trace!("rank {} waits until rank {} has read its slots", self.rank, self.last_reader());
+            }
+        }
     }
 
     /// Returns the other rank of this node that has ended the fewest stripes.

@@ -56,32 +56,41 @@ impl Patience {
         (0..LOOKS_WITHOUT_PAUSE).any(|_| is_over())
     }
 
-    /// Waits until `is_over` says so. Fails if any rank of the communicator fails meanwhile, or the
-    /// communicator is revoked: the awaited rank may have given up because of that.
+    /// Looks as often as before MPI first makes progress. Returns whether the wait is over.
+    pub fn is_over_soon(self, is_over: impl FnMut() -> bool) -> bool {
+        self.is_over_within(if self.is_crowded { YIELDS } else { LOOKS }, is_over)
+    }
+
+    /// Waits until `is_over` says so, and lets MPI make progress. Fails if any rank of the communicator fails meanwhile,
+    /// or the communicator is revoked: the awaited rank may have given up because of that.
     pub fn wait_until(self, is_over: impl FnMut() -> bool) -> Result<(), Error> {
-        self.wait_long(is_over, if self.is_crowded { YIELDS } else { LOOKS })
+        self.wait_long(if self.is_crowded { YIELDS } else { LOOKS_BETWEEN_TURNS }, is_over)
     }
 
     /// Like [`Patience::wait_until`], for what messages bring: they move only while MPI makes progress.
-    pub fn wait_for_messages(self, is_over: impl FnMut() -> bool) -> Result<(), Error> {
-        self.wait_long(is_over, 1)
+    pub fn wait_for_messages(self, mut is_over: impl FnMut() -> bool) -> Result<(), Error> {
+        if is_over() { Ok(()) } else { self.wait_long(1, is_over) }
     }
 
-    /// `looks`: how many in a row before MPI first makes progress.
-    fn wait_long(self, mut is_over: impl FnMut() -> bool, mut looks: usize) -> Result<(), Error> {
-        let pause: fn() = if self.is_crowded { yield_now } else { spin_loop };
+    /// `looks`: how many in a row between two times that MPI makes progress.
+    fn wait_long(self, looks: usize, mut is_over: impl FnMut() -> bool) -> Result<(), Error> {
         loop {
-            for _ in 0..looks {
-                pause();
-                if is_over() {
-                    return Ok(());
-                }
-            }
             self.look_for_failures()?;
             // The awaited rank may be bound to this processor, even if there are enough of them.
             yield_now();
-            looks = looks.min(LOOKS_BETWEEN_TURNS);
+            if self.is_over_within(looks, &mut is_over) {
+                return Ok(());
+            }
         }
+    }
+
+    /// Looks so many times, each after a pause. Returns whether the wait is over.
+    fn is_over_within(self, looks: usize, mut is_over: impl FnMut() -> bool) -> bool {
+        let pause: fn() = if self.is_crowded { yield_now } else { spin_loop };
+        (0..looks).any(|_| {
+            pause();
+            is_over()
+        })
     }
 
     /// Waits some time for MPI to learn of a failure that another rank knows already, and fails with it.
