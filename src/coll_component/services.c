@@ -168,68 +168,56 @@ static const opal_datatype_t *layout(const void *datatype)
     return NULL == datatype ? &ompi_mpi_byte.dt.super : &((const ompi_datatype_t *) datatype)->super;
 }
 
-int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype, void *target,
-                       size_t target_count, const void *target_datatype)
-{
-    if (source_datatype == target_datatype && NULL != source_datatype) {
-        return 0 == ompi_datatype_copy_content_same_ddt(source_datatype, source_count, target, (char *) source)
-                   ? MPI_SUCCESS
-                   : MPI_ERR_INTERN;
-    }
-    /* Copies through a small buffer: Open MPI has no other conversion between two layouts. */
-    char piece[16384];
-    /* If possible, whole elements: Open MPI 4.1 and 5.0 write beyond an array if they unpack a part of a basic element of more than 16 bytes
-     * (complex numbers of long double). */
-    const size_t size = layout(target_datatype)->size;
-    const size_t room = 0 < size && size <= sizeof piece ? sizeof piece / size * size : sizeof piece;
-    opal_convertor_t packing, unpacking;
-    OBJ_CONSTRUCT(&packing, opal_convertor_t);
-    OBJ_CONSTRUCT(&unpacking, opal_convertor_t);
-    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, layout(source_datatype), source_count, source,
-                                             0, &packing);
-    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, layout(target_datatype), target_count, target,
-                                             0, &unpacking);
-    int is_packed = 0, is_unpacked = 0;
-    while (!is_packed && !is_unpacked) {
-        struct iovec packed = {.iov_base = piece, .iov_len = room};
-        uint32_t vectors = 1;
-        size_t bytes = room;
-        is_packed = opal_convertor_pack(&packing, &packed, &vectors, &bytes);
-        packed = (struct iovec) {.iov_base = piece, .iov_len = bytes};
-        vectors = 1;
-        is_unpacked = opal_convertor_unpack(&unpacking, &packed, &vectors, &bytes);
-    }
-    OBJ_DESTRUCT(&packing);
-    OBJ_DESTRUCT(&unpacking);
-    return 0 > is_packed || 0 > is_unpacked ? MPI_ERR_INTERN : MPI_SUCCESS;
-}
+/* Open MPI packs only whole basic elements. If it unpacks a part of one that has more than 16 bytes (a complex number of long double), 4.1 and
+ * 5.0 write beyond an array on the stack. So it packs and unpacks only whole ones here. A part goes through a copy of its basic element. */
 
 /* No basic element has more bytes. */
 #define LONGEST_BASIC 64
 
-static int pack_whole(opal_convertor_t *packing, size_t first, void *packed, size_t *bytes)
+static void prepare_to_read(opal_convertor_t *reading, const void *source, const void *datatype, size_t elements)
 {
-    opal_convertor_set_position(packing, &first);
-    struct iovec plain = {.iov_base = packed, .iov_len = *bytes};
-    uint32_t vectors = 1;
-    return opal_convertor_pack(packing, &plain, &vectors, bytes);
+    OBJ_CONSTRUCT(reading, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, layout(datatype), elements, source, 0, reading);
 }
 
-/* Packs as many whole basic elements as there is room for, or a part of one. Open MPI itself begins and ends only between them. */
-static int pack_some(opal_convertor_t *packing, size_t first, void *packed, size_t *bytes)
+/* Goes to the beginning of the basic element that has a byte, and returns this place. Data without gaps are bytes. */
+static size_t seek(opal_convertor_t *reading, size_t byte)
 {
-    size_t wanted = *bytes, start = first;
-    opal_convertor_set_position(packing, &start);
-    size_t begun = first - start;
+    opal_convertor_set_position(reading, &byte);
+    return byte;
+}
+
+/* Returns where the basic element ends that has a byte. */
+static size_t end_of_basic(opal_convertor_t *reading, size_t byte)
+{
+    size_t end = byte + 1;
+    while (seek(reading, end) <= byte) {
+        end++;
+    }
+    return end;
+}
+
+static int pack_whole(opal_convertor_t *reading, size_t first, void *packed, size_t *bytes)
+{
+    seek(reading, first);
+    struct iovec plain = {.iov_base = packed, .iov_len = *bytes};
+    uint32_t vectors = 1;
+    return opal_convertor_pack(reading, &plain, &vectors, bytes);
+}
+
+/* Packs as many whole basic elements as there is room for, or a part of one. */
+static int pack_some(opal_convertor_t *reading, size_t first, void *packed, size_t *bytes)
+{
+    const size_t wanted = *bytes, start = seek(reading, first), begun = first - start;
     if (0 == begun) {
-        int status = pack_whole(packing, start, packed, bytes);
+        int status = pack_whole(reading, start, packed, bytes);
         if (0 > status || 0 < *bytes) {
             return status;
         }
     }
     char whole[LONGEST_BASIC];
     size_t length = sizeof whole;
-    int status = pack_whole(packing, start, whole, &length);
+    int status = pack_whole(reading, start, whole, &length);
     if (0 > status || length <= begun) {
         return OPAL_ERROR;
     }
@@ -238,34 +226,117 @@ static int pack_some(opal_convertor_t *packing, size_t first, void *packed, size
     return status;
 }
 
-int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed)
+/* Memory to unpack into. */
+typedef struct target {
+    opal_convertor_t reading, writing;
+} target;
+
+static void prepare_to_write(target *target, void *memory, const void *datatype, size_t elements)
 {
-    size_t elements = (first + bytes + layout(datatype)->size - 1) / layout(datatype)->size;
-    opal_convertor_t packing;
-    OBJ_CONSTRUCT(&packing, opal_convertor_t);
-    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, layout(datatype), elements, source, 0,
-                                             &packing);
+    prepare_to_read(&target->reading, memory, datatype, elements);
+    OBJ_CONSTRUCT(&target->writing, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, layout(datatype), elements, memory, 0, &target->writing);
+}
+
+static void leave(target *target)
+{
+    OBJ_DESTRUCT(&target->writing);
+    OBJ_DESTRUCT(&target->reading);
+}
+
+static int unpack_whole(target *target, size_t first, const void *packed, size_t bytes)
+{
+    opal_convertor_set_position(&target->writing, &first);
+    struct iovec plain = {.iov_base = (void *) packed, .iov_len = bytes};
+    uint32_t vectors = 1;
+    return opal_convertor_unpack(&target->writing, &plain, &vectors, &bytes);
+}
+
+/* Unpacks bytes into the basic element that has the first of them, up to its end. It keeps its other bytes. */
+static int unpack_part(target *target, size_t first, const void *packed, size_t *bytes)
+{
+    char whole[LONGEST_BASIC];
+    const size_t end = end_of_basic(&target->reading, first), start = seek(&target->reading, end - 1);
+    size_t length = end - start;
+    if (length > sizeof whole || 0 > pack_whole(&target->reading, start, whole, &length)) {
+        return OPAL_ERROR;
+    }
+    *bytes = *bytes < end - first ? *bytes : end - first;
+    memcpy(whole + (first - start), packed, *bytes);
+    return unpack_whole(target, start, whole, length);
+}
+
+static int unpack(target *target, size_t first, const char *packed, size_t bytes)
+{
     int status = 0;
     for (size_t done = 0, some; done < bytes && 0 <= status; done += some) {
+        const size_t position = first + done;
         some = bytes - done;
-        status = pack_some(&packing, first + done, (char *) packed + done, &some);
+        const int is_within = position != seek(&target->reading, position);
+        const size_t end = is_within ? position : seek(&target->reading, position + some);
+        if (position < end) {
+            some = end - position;
+            status = unpack_whole(target, position, packed + done, some);
+        } else {
+            status = unpack_part(target, position, packed + done, &some);
+        }
     }
-    OBJ_DESTRUCT(&packing);
+    return status;
+}
+
+int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype, void *memory,
+                       size_t target_count, const void *target_datatype)
+{
+    if (source_datatype == target_datatype && NULL != source_datatype) {
+        return 0 == ompi_datatype_copy_content_same_ddt(source_datatype, source_count, memory, (char *) source)
+                   ? MPI_SUCCESS
+                   : MPI_ERR_INTERN;
+    }
+    /* Copies through a small buffer: Open MPI has no other conversion between two layouts. */
+    char piece[16384];
+    const size_t bytes = source_count * layout(source_datatype)->size;
+    opal_convertor_t reading;
+    target to;
+    prepare_to_read(&reading, source, source_datatype, source_count);
+    prepare_to_write(&to, memory, target_datatype, target_count);
+    int status = 0;
+    for (size_t done = 0, some; done < bytes && 0 <= status; done += some) {
+        some = sizeof piece;
+        status = pack_some(&reading, done, piece, &some);
+        if (0 <= status) {
+            status = unpack(&to, done, piece, some);
+        }
+    }
+    leave(&to);
+    OBJ_DESTRUCT(&reading);
     return 0 > status ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 
-int rustcoll_shim_unpack(const void *packed, size_t bytes, void *target, const void *datatype, size_t first)
+/* Returns how many elements have so many bytes, the last one perhaps in part. */
+static size_t elements_of(size_t bytes, const void *datatype)
 {
-    size_t elements = (first + bytes + layout(datatype)->size - 1) / layout(datatype)->size;
-    opal_convertor_t unpacking;
-    OBJ_CONSTRUCT(&unpacking, opal_convertor_t);
-    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, layout(datatype), elements, target, 0,
-                                             &unpacking);
-    opal_convertor_set_position(&unpacking, &first);
-    struct iovec plain = {.iov_base = (void *) packed, .iov_len = bytes};
-    uint32_t vectors = 1;
-    int status = opal_convertor_unpack(&unpacking, &plain, &vectors, &bytes);
-    OBJ_DESTRUCT(&unpacking);
+    return (bytes + layout(datatype)->size - 1) / layout(datatype)->size;
+}
+
+int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed)
+{
+    opal_convertor_t reading;
+    prepare_to_read(&reading, source, datatype, elements_of(first + bytes, datatype));
+    int status = 0;
+    for (size_t done = 0, some; done < bytes && 0 <= status; done += some) {
+        some = bytes - done;
+        status = pack_some(&reading, first + done, (char *) packed + done, &some);
+    }
+    OBJ_DESTRUCT(&reading);
+    return 0 > status ? MPI_ERR_INTERN : MPI_SUCCESS;
+}
+
+int rustcoll_shim_unpack(const void *packed, size_t bytes, void *memory, const void *datatype, size_t first)
+{
+    target to;
+    prepare_to_write(&to, memory, datatype, elements_of(first + bytes, datatype));
+    int status = unpack(&to, first, packed, bytes);
+    leave(&to);
     return 0 > status ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 

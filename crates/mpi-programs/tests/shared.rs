@@ -270,6 +270,22 @@ fn elements_with_gaps_go_through_pieces_of_any_length() {
 }
 
 #[test]
+fn pieces_may_begin_and_end_within_complex_numbers_of_long_double() {
+    const FORCED: [&[(&str, &str)]; 3] = [
+        &[],
+        &[("bcast_algorithm", "shared"), ("bcast_segment", "1000"), ("allgather_algorithm", "shared")],
+        &[("bcast_algorithm", "single_copy"), ("allgather_algorithm", "single_copy")],
+    ];
+    for parameters in FORCED {
+        let mut command = mpirun(2);
+        for (name, value) in parameters {
+            command.args(["--mca", &format!("coll_rustcoll_{name}"), value]);
+        }
+        assert_right(&run(command.arg(compiled("cut"))));
+    }
+}
+
+#[test]
 fn repeated_calls_heed_whether_ranks_may_share_memory_now() {
     let job = run_forced(3, &[("report", "summary")], &["switch"]);
     assert_right(&job);
