@@ -1,5 +1,5 @@
-/* MPI refuses operators on datatypes on which they are not defined, at all ranks and before it sends anything. A program that has errors
- * returned to it goes on. */
+/* Wrong arguments are refused before anything is sent: operators on datatypes on which they are not defined by MPI, illegal roots and counts by
+ * rustcoll. A program that has errors returned to it goes on. */
 
 #include <complex.h>
 #include <mpi.h>
@@ -15,11 +15,16 @@ static void check(int is_right, const char *what)
     }
 }
 
-static void expect_refusal(int error)
+static int class_of(int error)
 {
     int class = MPI_SUCCESS;
     MPI_Error_class(error, &class);
-    check(MPI_ERR_OP == class, "the error of an operator that is not defined on the datatype");
+    return class;
+}
+
+static void expect_refusal(int error)
+{
+    check(MPI_ERR_OP == class_of(error), "the error of an operator that is not defined on the datatype");
 }
 
 static void refused(MPI_Op operator_, MPI_Datatype datatype)
@@ -34,6 +39,18 @@ static void refused(MPI_Op operator_, MPI_Datatype datatype)
 #if MPI_VERSION >= 4
     expect_refusal(MPI_Allreduce_init(send, recv, 1, datatype, operator_, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
 #endif
+}
+
+/* Roots and counts that are illegal at all ranks. */
+static void illegal_everywhere(void)
+{
+    int send[64] = {0}, recv[64];
+    check(MPI_ERR_ROOT == class_of(MPI_Bcast(recv, 1, MPI_INT, size, MPI_COMM_WORLD)), "the error of a root beyond all ranks");
+    check(MPI_ERR_ROOT == class_of(MPI_Reduce(send, recv, 1, MPI_INT, MPI_SUM, -7, MPI_COMM_WORLD)), "the error of a negative root");
+    check(MPI_ERR_COUNT == class_of(MPI_Bcast(recv, -1, MPI_INT, 0, MPI_COMM_WORLD)), "the error of a negative count");
+    check(MPI_ERR_COUNT == class_of(MPI_Allreduce(send, recv, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD)), "the error of a negative count");
+    check(MPI_ERR_COUNT == class_of(MPI_Allgather(send, -1, MPI_INT, recv, -1, MPI_INT, MPI_COMM_WORLD)), "the error of a negative count");
+    check(MPI_ERR_COUNT == class_of(MPI_Alltoall(send, -1, MPI_INT, recv, -1, MPI_INT, MPI_COMM_WORLD)), "the error of a negative count");
 }
 
 /* Calls that MPI accepts are right before and after refused ones. */
@@ -71,6 +88,8 @@ int main(int argc, char **argv)
         refused(MPI_SUM, pair);
         refused(MPI_MAX, MPI_C_DOUBLE_COMPLEX);
         refused(MPI_MINLOC, MPI_DOUBLE);
+        accepted();
+        illegal_everywhere();
         accepted();
     }
     MPI_Type_free(&pair);

@@ -53,6 +53,17 @@ fn no_later_call_takes_the_messages_of_a_call_that_a_rank_refused_alone() {
     }
 }
 
+/// A rank refuses such a count as if all did.
+#[test]
+fn no_later_call_takes_the_messages_of_a_broadcast_that_a_rank_refused_alone() {
+    let mut command = mpirun(3);
+    command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_mpi_param_check", "0");
+    command.env("OMPI_MCA_coll_rustcoll_bcast_algorithm", "linear");
+    let job = run_alone(PATIENCE, command.arg(compiled("refused")).arg("bcast"));
+    job.assert_contains("call 1: MPI_ERR_COUNT, received 0");
+    job.assert_contains("call 2: waits");
+}
+
 /// Rules for calls that the forced algorithm cannot serve. The default rules depend on bytes, which differ
 /// between the ranks of these calls, so the ranks would choose different algorithms.
 const WHATEVER_THE_BYTES: [(&str, &str); 12] = [

@@ -1,8 +1,9 @@
 //! The arguments of a collective as the shim hands them over, read once for each call.
 
+use super::planning::Refusal;
 use crate::algorithms::Collective;
 use crate::engine::Counts;
-use crate::mpi::messages::transport::{Error, Span, TypedBlock, bytes};
+use crate::mpi::messages::transport::{Span, TypedBlock, bytes};
 use crate::mpi::shim::bindings::*;
 use crate::selection::Measure;
 use std::ffi::c_void;
@@ -343,12 +344,20 @@ impl Arguments {
     }
 
     /// Fails for a root beyond `ranks` or a negative count. Even an MPI that checks arguments lets some through.
-    pub fn check(&self, ranks: usize) -> Result<(), Error> {
+    pub fn check(&self, ranks: usize) -> Result<(), Refusal> {
+        let refusal = if self.has_two_groups { Refusal::Error } else { Refusal::Argument };
         match () {
-            _ if self.root >= ranks => Err(RUSTCOLL_ERR_ROOT),
-            _ if self.send.has_negative_count() || self.recv.has_negative_count() => Err(RUSTCOLL_ERR_COUNT),
-            _ => Ok(()),
+            _ if self.root >= ranks => Err(refusal(RUSTCOLL_ERR_ROOT)),
+            _ if !self.send.has_negative_count() && !self.recv.has_negative_count() => Ok(()),
+            _ if self.has_equal_counts() => Err(refusal(RUSTCOLL_ERR_COUNT)),
+            _ => Err(Refusal::Error(RUSTCOLL_ERR_COUNT)),
         }
+    }
+
+    /// Whether a count that is negative on one rank of a right program is negative on all.
+    fn has_equal_counts(&self) -> bool {
+        self.collective.reduces()
+            || [Collective::Allgather, Collective::Alltoall, Collective::Bcast].contains(&self.collective)
     }
 
     /// Returns the bytes by which rules measure the call: of the vector, of a block, or of all blocks together where

@@ -38,6 +38,8 @@ pub struct Blocking {
     other_calls: KeptCalls,
     /// The error after which this rank and others may disagree about which messages are under way.
     broken_by: Option<transport::Error>,
+    /// Whether this rank refused the last call for an argument that is equal on all ranks of a right program.
+    has_refused: bool,
     /// Unfinished calls, `None` if not watched. There may be several: the component below may call others.
     under_way: Vec<Option<(Arc<Subject>, Timing)>>,
     /// Chooses the calls that are timed; made when the first call is watched.
@@ -73,6 +75,7 @@ impl Blocking {
             calls: KeptCalls::default(),
             other_calls: KeptCalls { are_inner: true, ..KeptCalls::default() },
             broken_by: None,
+            has_refused: false,
             under_way: Vec::new(),
             sampler: None,
         }
@@ -178,11 +181,13 @@ impl Communicator {
     #[cold]
     unsafe fn run_anew(&self, call: &rustcoll_call, values: Values) -> c_int {
         // SAFETY: by this function's contract nobody else uses it.
-        if let Some(error) = unsafe { &*self.blocking.get() }.broken_by {
+        let Blocking { broken_by, has_refused, .. } = unsafe { &mut *self.blocking.get() };
+        if let Some(error) = *broken_by {
             return error;
         }
-        if let Err(error) = self.learn_of_neighbours(Collective::ALL[call.collective as usize], values, true)
-        {
+        let agreed = if mem::take(has_refused) { self.await_refusals() } else { Ok(()) };
+        let collective = Collective::ALL[call.collective as usize];
+        if let Err(error) = agreed.and_then(|()| self.learn_of_neighbours(collective, values, true)) {
             // SAFETY: by this function's contract.
             return unsafe { self.break_off(call, error) };
         }
@@ -203,6 +208,10 @@ impl Communicator {
                     self.serve_anywhere(call, values, arguments, planned, start)
                 }
                 Err(Refusal::Error(error)) if is_refused_by_all(error) => error,
+                Err(Refusal::Argument(error)) => {
+                    self.refuse();
+                    error
+                }
                 // The other ranks may wait for this rank's slots, and a later call must not be taken for this one.
                 Err(refusal) => self.break_off(call, refusal.error()),
             }
@@ -404,6 +413,21 @@ impl Communicator {
             // SAFETY: by this function's contract.
             error => unsafe { self.break_off(call, error) },
         }
+    }
+
+    /// Notes that this rank refuses a call, as all ranks of a right program do. In an erroneous one, other ranks may carry
+    /// it out, and their messages would meet the next call. So that begins when all ranks have refused this one.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    #[cold]
+    unsafe fn refuse(&self) {
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { calls, other_calls, has_refused, .. } = unsafe { &mut *self.blocking.get() };
+        // So the next call goes to `run_anew`.
+        calls.jobs.clear();
+        other_calls.jobs.clear();
+        *has_refused = true;
     }
 
     /// Notes that this rank failed in a call that other ranks may have carried out. Their messages would meet the next

@@ -105,6 +105,12 @@ impl Communicator {
         self.teller(self.last_tag - 1)
     }
 
+    /// Waits until all ranks have refused the same call. The messages of ranks that have not refused it meet no other call.
+    pub(super) fn await_refusals(&self) -> Result<(), Error> {
+        log::debug!("{}: waits until all ranks have refused their last call", self.name);
+        self.teller(self.last_tag - 2).gathered([0]).map(drop)
+    }
+
     /// Advances the allocation of shared memory without waiting. Returns whether this rank knows the result.
     pub(super) fn find_memory(&self) -> Result<bool, Error> {
         let begin = || {
@@ -167,7 +173,7 @@ impl Communicator {
         let blocks = self.blocks(Collective::ALL[call.collective as usize]);
         // SAFETY: by this function's contract.
         let arguments = unsafe { Arguments::read(call, blocks, self.group.remote > 0) };
-        arguments.check(self.group.all()).map_err(Refusal::Error)?;
+        arguments.check(self.group.all())?;
         Ok(arguments)
     }
 

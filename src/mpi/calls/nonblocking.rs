@@ -332,7 +332,7 @@ impl Communicator {
                 Err(Refusal::Missing(_)) => {}
                 // Ranks that do not know yet whether there is memory fail once the call has begun. So do all.
                 Err(Refusal::Error(error)) if depends_on_memory && is_refused_by_all(error) => {}
-                Err(Refusal::Error(error)) => return Err(error),
+                Err(Refusal::Argument(error) | Refusal::Error(error)) => return Err(error),
             }
         }
         let undecided =

@@ -50,6 +50,8 @@ pub enum Served {
 pub enum Refusal {
     /// What all ranks must do first.
     Missing(Missing),
+    /// The MPI error of an argument that is equal on all ranks of a right program.
+    Argument(Error),
     /// An MPI error.
     Error(Error),
 }
@@ -67,7 +69,7 @@ impl Refusal {
     pub fn error(self) -> Error {
         match self {
             Refusal::Missing(_) => RUSTCOLL_ERR_INTERN,
-            Refusal::Error(error) => error,
+            Refusal::Argument(error) | Refusal::Error(error) => error,
         }
     }
 }
