@@ -208,6 +208,17 @@ static int end(MPI_Comm communicator, int key, void *nothing, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Unlike MPI_Comm_dup, MPI_Comm_create does not copy attributes. So no function of a tool runs that has set some in its own MPI_Init. */
+static void create_itself(void)
+{
+    MPI_Group alone;
+    PMPI_Comm_group(MPI_COMM_SELF, &alone);
+    PMPI_Comm_create(MPI_COMM_SELF, alone, &itself);
+    PMPI_Group_free(&alone);
+    PMPI_Comm_set_errhandler(itself, MPI_ERRORS_RETURN);
+    PMPI_Irecv(NULL, 0, MPI_BYTE, 0, NEVER_SENT, itself, &never);
+}
+
 static void begin(void)
 {
     int key;
@@ -221,9 +232,7 @@ static void begin(void)
     read_parameters();
     refuse_unknown();
     rustcoll_note_neighbours(ranks_on_node());
-    PMPI_Comm_dup(MPI_COMM_SELF, &itself);
-    PMPI_Comm_set_errhandler(itself, MPI_ERRORS_RETURN);
-    PMPI_Irecv(NULL, 0, MPI_BYTE, 0, NEVER_SENT, itself, &never);
+    create_itself();
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, NULL);
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     PMPI_Comm_free_keyval(&key);
