@@ -2,8 +2,16 @@
 
 #include "interpose.h"
 
-/* Whether MPI knows the datatypes and the operator of a call, and defines the operator on the datatype. If it does not, MPI gets the call, to
- * report the error itself. The buffers of a reduction have the same datatype. */
+/* Whether MPI_IN_PLACE stands only where MPI allows it. A description has no buffer in place of which it may stand. */
+static int is_rightly_in_place(const rustcoll_description *described)
+{
+    const rustcoll_call *call = &described->call;
+    const int may_be = !described->group->is_inter && !rustcoll_is_among_neighbours(call->collective);
+    return (may_be || !call->in_place) && MPI_IN_PLACE != call->send.buffer && MPI_IN_PLACE != call->recv.buffer;
+}
+
+/* Whether MPI knows the datatypes and the operator of a call, and defines the operator on the datatype. The buffers of a reduction have the same
+ * datatype. */
 static int is_known(const rustcoll_description *described)
 {
     const rustcoll_call *call = &described->call;
@@ -13,23 +21,29 @@ static int is_known(const rustcoll_description *described)
            && (NULL == call->operator_ || (NULL != call->operator_->handle && (NULL == reduced || rustcoll_fits(call->operator_, reduced))));
 }
 
+/* Whether Rust may get a call. MPI gets others, to report the error itself. */
+static int is_legal(const rustcoll_description *described) { return is_known(described) && is_rightly_in_place(described); }
+
 /* A blocking collective. If this library serves non-blocking collectives, it leaves a blocking call to MPI's non-blocking form, on all
- * ranks, and waits for that in steps. So the rank advances its operations meanwhile, for which another rank may wait. */
+ * ranks, and waits for that in steps. So the rank advances its operations meanwhile, for which another rank may wait. If MPI finds an
+ * error, the program's error handler may free the communicator. */
 #define INTERCEPT(number, Name, name, signature, describe)                                                   \
     int FORM(MPI_##Name)(signature##_PARAMETERS)                                                             \
     {                                                                                                        \
-        rustcoll_state *state = rustcoll_state_for(communicator, 1);                                         \
+        rustcoll_state *state;                                                                               \
+        int status = rustcoll_find_state(communicator, 1, &state);                                           \
         if (NULL == state) {                                                                                 \
-            return FORM(PMPI_##Name)(signature##_ARGUMENTS);                                                 \
+            return MPI_SUCCESS == status ? FORM(PMPI_##Name)(signature##_ARGUMENTS) : status;                \
         }                                                                                                    \
         rustcoll_description described;                                                                      \
         described.group = &state->group;                                                                     \
         described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
         FORM(describe)(&described, signature##_ARGUMENTS);                                                   \
-        const int can_serve = is_known(&described);                                                          \
-        int status = can_serve ? rustcoll_run(state->rust, &described.call) : RUSTCOLL_BELOW;                \
+        const int can_serve = is_legal(&described);                                                          \
+        status = can_serve ? rustcoll_run(state->rust, &described.call) : RUSTCOLL_BELOW;                    \
         if (RUSTCOLL_BELOW == status) {                                                                      \
             MPI_Request request;                                                                             \
+            rustcoll_hold(state);                                                                            \
             status = rustcoll_serves_nonblocking() ? FORM(PMPI_I##name)(signature##_ARGUMENTS, &request)     \
                                                    : FORM(PMPI_##Name)(signature##_ARGUMENTS);               \
             if (MPI_SUCCESS == status && rustcoll_serves_nonblocking()) {                                    \
@@ -38,6 +52,7 @@ static int is_known(const rustcoll_description *described)
             if (can_serve) {                                                                                 \
                 rustcoll_ended_below(state->rust);                                                           \
             }                                                                                                \
+            rustcoll_release(state);                                                                         \
             return status;                                                                                   \
         }                                                                                                    \
         return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \
@@ -48,17 +63,18 @@ static int is_known(const rustcoll_description *described)
 #define INTERCEPT_REQUEST(number, function, signature, describe, form, is_persistent)                        \
     int FORM(MPI_##function)(signature##_PARAMETERS, form##_PARAMETERS)                                      \
     {                                                                                                        \
-        rustcoll_state *state = rustcoll_state_for(communicator, 0);                                         \
+        rustcoll_state *state;                                                                               \
+        int status = rustcoll_find_state(communicator, 0, &state);                                           \
         if (NULL == state) {                                                                                 \
-            return FORM(PMPI_##function)(signature##_ARGUMENTS, form##_ARGUMENTS);                           \
+            return MPI_SUCCESS == status ? FORM(PMPI_##function)(signature##_ARGUMENTS, form##_ARGUMENTS)    \
+                                         : status;                                                           \
         }                                                                                                    \
         rustcoll_description described;                                                                      \
         described.group = &state->group;                                                                     \
         described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
         FORM(describe)(&described, signature##_ARGUMENTS);                                                   \
-        int status = is_known(&described)                                                                    \
-                         ? rustcoll_request_new(state, &described.call, is_persistent, request)              \
-                         : RUSTCOLL_BELOW;                                                                   \
+        status = is_legal(&described) ? rustcoll_request_new(state, &described.call, is_persistent, request) \
+                                      : RUSTCOLL_BELOW;                                                      \
         if (RUSTCOLL_BELOW == status) {                                                                      \
             return FORM(PMPI_##function)(signature##_ARGUMENTS, form##_ARGUMENTS);                           \
         }                                                                                                    \

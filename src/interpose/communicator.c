@@ -36,6 +36,9 @@ static void delete_state(rustcoll_state *state)
     if (MPI_COMM_NULL != state->local) {
         PMPI_Comm_free(&state->local);
     }
+    if (MPI_ERRHANDLER_NULL != state->handler) {
+        PMPI_Errhandler_free(&state->handler);
+    }
     free(state);
 }
 
@@ -52,19 +55,11 @@ static void unlink_state(rustcoll_state *state)
     pthread_mutex_unlock(&lock);
 }
 
-void rustcoll_hold(rustcoll_state *state)
-{
-    pthread_mutex_lock(&lock);
-    state->users++;
-    pthread_mutex_unlock(&lock);
-}
+void rustcoll_hold(rustcoll_state *state) { state->users++; }
 
 void rustcoll_release(rustcoll_state *state)
 {
-    pthread_mutex_lock(&lock);
-    const int is_last = 0 == --state->users;
-    pthread_mutex_unlock(&lock);
-    if (is_last) {
+    if (0 == --state->users) {
         unlink_state(state);
         delete_state(state);
     }
@@ -75,6 +70,9 @@ static int forget(MPI_Comm communicator, int key, void *attribute, void *extra)
 {
     rustcoll_state *state = attribute;
     freed++;
+    if (1 < state->users) {
+        PMPI_Comm_get_errhandler(communicator, &state->handler);
+    }
     state->communicator = MPI_COMM_NULL;
     rustcoll_release(state);
     return MPI_SUCCESS;
@@ -358,15 +356,10 @@ static void tell_that_mpi_serves(const rustcoll_state *state)
 /* Makes a state. All ranks do so in their first collective on a communicator, which is the same on all. A non-blocking collective begins at
  * some ranks before calls on other communicators, and at others after them. So nothing that a rank learnt in such calls may affect the
  * state: until the first blocking collective on this communicator, no rank knows how it is spread over nodes. */
-static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
+static rustcoll_state *new_state(MPI_Comm communicator, int is_inter, int is_blocking)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    int is_inter, remote = 0;
-    PMPI_Comm_test_inter(communicator, &is_inter);
-    if (is_inter && !is_blocking) {
-        /* The groups of an inter-communicator cannot be set up without waiting. */
-        return NULL;
-    }
+    int remote = 0;
     rustcoll_state *state = calloc(1, sizeof *state);
     if (NULL == state) {
         rustcoll_end_job("rustcoll: no memory for the state of a communicator");
@@ -374,7 +367,8 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
     }
     pthread_once(&once, make_keyval);
     *state = (rustcoll_state) {.own = MPI_COMM_NULL, .local = MPI_COMM_NULL, .communicator = communicator,
-                               .duplication = MPI_REQUEST_NULL, .is_tested = ATOMIC_FLAG_INIT, .users = 1};
+                               .duplication = MPI_REQUEST_NULL, .is_tested = ATOMIC_FLAG_INIT, .users = 1,
+                               .handler = MPI_ERRHANDLER_NULL};
     state->group.is_inter = is_inter;
     PMPI_Comm_rank(communicator, &state->group.rank);
     PMPI_Comm_size(communicator, &state->group.size);
@@ -410,7 +404,8 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
     return state;
 }
 
-static rustcoll_state *known_state(MPI_Comm communicator)
+/* Finds the state of a communicator that has one, as rustcoll_find_state does. */
+static int find_known(MPI_Comm communicator, rustcoll_state **state)
 {
     static _Thread_local struct {
         MPI_Comm communicator;
@@ -418,44 +413,59 @@ static rustcoll_state *known_state(MPI_Comm communicator)
         unsigned freed;
     } last;
     if (NULL != last.state && communicator == last.communicator && freed == last.freed) {
-        return last.state;
+        *state = last.state;
+        return MPI_SUCCESS;
     }
-    rustcoll_state *state = NULL;
-    int is_there = 0;
+    rustcoll_state *found = NULL;
+    int is_there = 0, error = MPI_SUCCESS;
     if (MPI_KEYVAL_INVALID != keyval) {
-        PMPI_Comm_get_attr(communicator, keyval, &state, &is_there);
+        error = PMPI_Comm_get_attr(communicator, keyval, &found, &is_there);
     }
-    if (is_there) {
+    *state = MPI_SUCCESS == error && is_there ? found : NULL;
+    if (NULL != *state) {
         last.communicator = communicator;
-        last.state = state;
+        last.state = found;
         last.freed = freed;
     }
-    return is_there ? state : NULL;
+    return error;
 }
 
-rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking)
+/* Makes the state of a communicator that has none, as rustcoll_find_state does. */
+static int make_state(MPI_Comm communicator, int is_blocking, rustcoll_state **state)
 {
+    int is_inter;
+    const int error = PMPI_Comm_test_inter(communicator, &is_inter);
+    /* The groups of an inter-communicator cannot be set up without waiting. */
+    const int can_make = MPI_SUCCESS == error && (is_blocking || !is_inter);
+    *state = can_make ? new_state(communicator, is_inter, is_blocking) : NULL;
+    return error;
+}
+
+int rustcoll_find_state(MPI_Comm communicator, int is_blocking, rustcoll_state **state)
+{
+    *state = NULL;
     if (MPI_COMM_NULL == communicator) {
-        return NULL;
+        return MPI_SUCCESS;
     }
-    rustcoll_state *state = known_state(communicator);
-    if (NULL == state && !rustcoll_is_active()) {
-        return NULL;
+    int error = find_known(communicator, state);
+    if (MPI_SUCCESS != error || (NULL == *state && !rustcoll_is_active())) {
+        return error;
     }
     if (!is_blocking && !rustcoll_serves_nonblocking()) {
-        return NULL;
+        *state = NULL;
+        return MPI_SUCCESS;
     }
-    if (NULL == state) {
-        state = new_state(communicator, is_blocking);
+    if (NULL == *state) {
+        error = make_state(communicator, is_blocking, state);
     }
-    if (NULL != state && is_left_to_mpi(state)) {
-        return NULL;
+    if (NULL != *state && is_left_to_mpi(*state)) {
+        *state = NULL;
     }
-    if (NULL != state && is_blocking && !state->is_set_up) {
-        set_up(state);
-        rustcoll_look_again(state->rust);
+    if (NULL != *state && is_blocking && !(*state)->is_set_up) {
+        set_up(*state);
+        rustcoll_look_again((*state)->rust);
     }
-    return state;
+    return error;
 }
 
 int rustcoll_shim_spread(const void *handle) { return ((const rustcoll_state *) handle)->spread; }

@@ -10,7 +10,8 @@ static int made(MPI_Comm *communicator, int error)
         PMPI_Comm_test_inter(*communicator, &is_inter);
     }
     if (is_inter) {
-        rustcoll_state_for(*communicator, 1);
+        rustcoll_state *state;
+        rustcoll_find_state(*communicator, 1, &state);
     }
     return error;
 }

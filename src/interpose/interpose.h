@@ -31,15 +31,16 @@ typedef struct rustcoll_state {
     int is_set_up;           /* whether the ranks have compared what must be equal */
     int spread;              /* RUSTCOLL_ON_…, or 0 if unknown */
     unsigned operations[2];  /* how many were prepared: non-blocking ones, and persistent ones */
-    unsigned users;          /* how many use it: the communicator, and each request */
+    atomic_uint users;       /* how many use it: the communicator, each request, and each call that MPI serves */
+    MPI_Errhandler handler;  /* of a freed communicator that has requests; otherwise null */
     struct rustcoll_state *next;
 } rustcoll_state;
 
 /* ---- the state of communicators ---- */
 
-/* Returns the state of a communicator on which a collective is called, blocking or not; makes it if there is none.
- * NULL: MPI itself shall serve the call. */
-rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking);
+/* Finds the state of a communicator on which a collective is called, blocking or not; makes it if there is none. The state is NULL if MPI
+ * itself shall serve the call, and if the communicator is illegal. MPI has raised that error then; this function returns it. */
+int rustcoll_find_state(MPI_Comm communicator, int is_blocking, rustcoll_state **state);
 /* Advances the duplication of a communicator; returns whether messages can be sent. */
 int rustcoll_can_send(rustcoll_state *state);
 /* Waits until messages can be sent. All ranks must be in the same call. */
@@ -66,6 +67,11 @@ void rustcoll_compare_job(int is_active);
 /* Whether the MPI has functions with large counts. */
 int rustcoll_has_large_counts(void);
 #endif
+
+static inline int rustcoll_is_among_neighbours(int collective)
+{
+    return RUSTCOLL_NEIGHBOR_ALLGATHER <= collective && collective <= RUSTCOLL_NEIGHBOR_ALLTOALLW;
+}
 
 /* ---- datatypes and operators ---- */
 

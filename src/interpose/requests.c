@@ -271,13 +271,26 @@ void rustcoll_go_on(void)
 enum { EXPECTED = 1, TOO_LONG = 2 };
 static char received[EXPECTED], sent[TOO_LONG];
 
+/* Raises an error of an operation, after the program has freed its communicator perhaps. Then MPI calls the communicator's handler on one of
+ * this process alone. */
+static void raise_error(const rustcoll_state *state, int error)
+{
+    if (MPI_ERRHANDLER_NULL == state->handler) {
+        rustcoll_raise(state->communicator, error);
+        return;
+    }
+    PMPI_Comm_set_errhandler(rustcoll_itself(), state->handler);
+    rustcoll_raise(rustcoll_itself(), error);
+    PMPI_Comm_set_errhandler(rustcoll_itself(), MPI_ERRORS_RETURN);
+}
+
 void rustcoll_shim_complete(void *handle, int error)
 {
     request *ended = handle;
     const int tag = ended->tag;
     MPI_Request left = MPI_REQUEST_NULL;
     if (MPI_SUCCESS != error) {
-        rustcoll_raise(ended->state->communicator, error);
+        raise_error(ended->state, error);
     }
     rustcoll_under_way--;
     pthread_mutex_lock(&lock);
@@ -304,11 +317,6 @@ static int receive_from_itself(request *request)
                : PMPI_Irecv(received, EXPECTED, MPI_BYTE, 0, request->tag, rustcoll_itself(), &request->stand_in);
 }
 
-static int is_among_neighbours(int collective)
-{
-    return RUSTCOLL_NEIGHBOR_ALLGATHER <= collective && collective <= RUSTCOLL_NEIGHBOR_ALLTOALLW;
-}
-
 int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int is_persistent, MPI_Request *handle)
 {
     /* Before anything can fail, because all ranks must count equally many. */
@@ -327,7 +335,7 @@ int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int i
     *added = (request) {.state = state, .stand_in = MPI_REQUEST_NULL, .is_persistent = is_persistent};
     enlist(added);
     int status = RUSTCOLL_ERR_NO_MEM;
-    if (is_persistent && is_among_neighbours(call->collective)) {
+    if (is_persistent && rustcoll_is_among_neighbours(call->collective)) {
         /* In the initialization, ranks may send each other their neighbours. */
         rustcoll_wait_until_it_can_send(state);
     }

@@ -1,5 +1,5 @@
-/* Wrong arguments are refused before anything is sent: operators on datatypes on which they are not defined by MPI, illegal roots and counts by
- * rustcoll. A program that has errors returned to it goes on. */
+/* Wrong arguments are refused before anything is sent: operators on datatypes on which they are not defined, and MPI_IN_PLACE where it may not
+ * stand, by MPI; illegal roots and counts by rustcoll. A program that has errors returned to it goes on. */
 
 #include <complex.h>
 #include <mpi.h>
@@ -53,6 +53,25 @@ static void illegal_everywhere(void)
     check(MPI_ERR_COUNT == class_of(MPI_Alltoall(send, -1, MPI_INT, recv, -1, MPI_INT, MPI_COMM_WORLD)), "the error of a negative count");
 }
 
+/* MPI_IN_PLACE on an inter-communicator, and in place of a buffer for results. */
+static void wrongly_in_place(MPI_Comm inter)
+{
+    int send[64] = {0}, recv[64];
+    check(MPI_ERR_BUFFER == class_of(MPI_Allreduce(MPI_IN_PLACE, recv, 1, MPI_INT, MPI_SUM, inter)), "the error of groups' allreduce in place");
+    check(MPI_ERR_BUFFER == class_of(MPI_Allreduce(send, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD)), "the error of a result in place");
+    check(MPI_ERR_BUFFER == class_of(MPI_Allgather(send, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, MPI_COMM_WORLD)), "the error of a result in place");
+}
+
+static MPI_Comm between_groups(void)
+{
+    MPI_Comm own, inter;
+    MPI_Comm_split(MPI_COMM_WORLD, 0 == rank, 0, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, 0 == rank ? 1 : 0, 0, &inter);
+    MPI_Comm_free(&own);
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    return inter;
+}
+
 /* Calls that MPI accepts are right before and after refused ones. */
 static void accepted(void)
 {
@@ -84,6 +103,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
+    MPI_Comm inter = between_groups();
     for (int i = 0; i < 3; i++) {
         refused(MPI_SUM, pair);
         refused(MPI_MAX, MPI_C_DOUBLE_COMPLEX);
@@ -91,7 +111,10 @@ int main(int argc, char **argv)
         accepted();
         illegal_everywhere();
         accepted();
+        wrongly_in_place(inter);
+        accepted();
     }
+    MPI_Comm_free(&inter);
     MPI_Type_free(&pair);
     MPI_Allreduce(&wrong, &all_wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (0 == rank && !all_wrong) {
