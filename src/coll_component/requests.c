@@ -23,12 +23,16 @@ typedef struct rustcoll_request {
     struct rustcoll_request *next;
 } rustcoll_request;
 
-/* Open MPI still uses a request of a collective after it has called the function that frees it. So a request that is freed stays an object,
- * keeps what Open MPI wrote there, and waits here for its next use. */
+/* Open MPI still uses a persistent request after it has called the function that frees it, perhaps while another thread asks for a new request.
+ * So as many persistent ones as this, those that were freed last, are not used again yet. */
+enum { FREED_LAST = 256 };
+
+/* A request that is freed stays an object, keeps what Open MPI wrote there, and waits here for its next use. */
 static struct {
     opal_mutex_t lock;
-    rustcoll_request *first;
-} spare = {OPAL_MUTEX_STATIC_INIT, NULL};
+    rustcoll_request *first, *freed_last[FREED_LAST];
+    unsigned freed;
+} spare = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 static void start(ompi_request_t *request)
 {
@@ -49,6 +53,21 @@ static int start_all(size_t count, ompi_request_t **requests)
     return MPI_SUCCESS;
 }
 
+static void put_spare(rustcoll_request *request)
+{
+    OPAL_THREAD_LOCK(&spare.lock);
+    if (request->super.super.req_persistent) {
+        rustcoll_request **place = &spare.freed_last[spare.freed++ % FREED_LAST], *oldest = *place;
+        *place = request;
+        request = oldest;
+    }
+    if (NULL != request) {
+        request->next = spare.first;
+        spare.first = request;
+    }
+    OPAL_THREAD_UNLOCK(&spare.lock);
+}
+
 /* Frees the operation first, because it refers to the retained objects. */
 static void discard(rustcoll_request *request)
 {
@@ -63,10 +82,7 @@ static void discard(rustcoll_request *request)
         free(request->retained);
     }
     OMPI_REQUEST_FINI(&request->super.super);
-    OPAL_THREAD_LOCK(&spare.lock);
-    request->next = spare.first;
-    spare.first = request;
-    OPAL_THREAD_UNLOCK(&spare.lock);
+    put_spare(request);
 }
 
 static int free_request(ompi_request_t **handle)
@@ -99,6 +115,11 @@ void rustcoll_free_requests(void)
     rustcoll_request *request;
     while (NULL != (request = take_spare())) {
         OBJ_RELEASE(request);
+    }
+    for (int i = 0; i < FREED_LAST; i++) {
+        if (NULL != spare.freed_last[i]) {
+            OBJ_RELEASE(spare.freed_last[i]);
+        }
     }
 }
 
