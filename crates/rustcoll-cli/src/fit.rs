@@ -9,17 +9,18 @@ mod writing;
 use crate::command_line::{FitOptions, MachineOption};
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::measured::left_out::{self, LeftOut};
 use crate::measured::{self, Row};
 use crate::progress::Progress;
 use crate::table;
 use crate::validate::{compare, summary, write_table};
 use crate::words::counted;
 use descent::{Certainty, MOST_SIMULATIONS, Start, certainties, descend};
-use observed::{Fitness, Observed, fitness};
+use observed::{Observed, Unfit, unfit};
 use rustcoll::cost::Machine;
 use rustcoll::random;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io::Write;
 
 /// The summary calls a prediction good up to this relative error.
@@ -36,25 +37,27 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
     let named = named.transpose()?;
     let first = start(named.as_ref(), &rows);
     measured::check_placement(options.placement.as_deref(), &first.machine)?;
-    let fitness = fitness(&rows, &first.machine)?;
-    let only = |is_wanted: fn(Fitness) -> bool| {
-        let wanted = rows.iter().zip(&fitness).filter(|(_, known)| is_wanted(**known));
+    let unfit = unfit(&rows, &first.machine);
+    let only = |is_wanted: fn(&Option<Unfit>) -> bool| {
+        let wanted = rows.iter().zip(&unfit).filter(|(_, unfit)| is_wanted(unfit));
         wanted.map(|(row, _)| row.clone()).collect::<Vec<Row>>()
     };
-    let kept = only(|fitness| fitness == Fitness::Fit);
+    let left_out = rows.iter().zip(&unfit).filter_map(|(row, unfit)| {
+        unfit.as_ref().map(|unfit| LeftOut { row: row.clone(), why: unfit.to_string() })
+    });
+    let left_out: Vec<LeftOut> = left_out.collect();
+    let kept = only(Option::is_none);
     if kept.is_empty() {
-        let why = "no row can be fitted: each is predicted to take no time, or takes long to simulate";
-        return Err(Failure::Input(format!("{}: {why}", files::name(&options.measured))));
+        return Err(left_out::nothing_left(&options.measured, "fitted", &left_out));
     }
-    let start = start(named.as_ref(), &only(|fitness| fitness != Fitness::Idle));
+    let start = start(named.as_ref(), &only(|unfit| *unfit != Some(Unfit::Idle)));
     let (fitted, held_out) = parted(&kept, options.one_of as usize)?;
     let (machine, certainties) = fit(&fitted, &start)?;
     let others = rows.len() - fitted.len();
     let file = format!("{}{}", head(options, fitted.len(), others), writing::to_toml(&machine));
     report("Fitted", fitted, &machine, output)?;
     write_certainties(&certainties, output)?;
-    write_left_out(&only(|fitness| fitness == Fitness::Long), "they take long to simulate", output)?;
-    write_left_out(&only(|fitness| fitness == Fitness::Idle), "they are predicted to take no time", output)?;
+    output.write_all(left_out::lines(&left_out).as_bytes())?;
     if !held_out.is_empty() {
         writeln!(output)?;
         report("Held out", held_out, &machine, output)?;
@@ -122,9 +125,10 @@ fn none_chosen(one_of: usize, cells: usize) -> String {
 }
 
 fn report(what: &str, rows: Vec<Row>, machine: &Machine, output: &mut impl Write) -> Result<(), Failure> {
-    let compared = compare(rows, machine)?;
+    let (compared, left_out) = compare(rows, machine);
     write_table(&compared, output)?;
     writeln!(output, "{what}: {}", summary(&compared, GOOD))?;
+    output.write_all(left_out::lines(&left_out).as_bytes())?;
     Ok(())
 }
 
@@ -162,21 +166,6 @@ fn write_certainties(certainties: &[Certainty], output: &mut impl Write) -> Resu
     let unknown: Vec<String> = unknown.collect();
     if !unknown.is_empty() {
         writeln!(output, "not determined by these times: {}", unknown.join(", "))?;
-    }
-    Ok(())
-}
-
-/// Writes which rows were left out, and why.
-fn write_left_out(left_out: &[Row], why: &str, output: &mut impl Write) -> Result<(), Failure> {
-    let mut of_each: BTreeMap<String, usize> = BTreeMap::new();
-    for row in left_out {
-        let [collective, algorithm, ranks, _] = row.described();
-        *of_each.entry(format!("{collective} {algorithm} on {ranks} ranks")).or_default() += 1;
-    }
-    if !of_each.is_empty() {
-        let list = of_each.iter().map(|(calls, rows)| format!("{} of {calls}", counted(*rows, "row")));
-        let list: Vec<String> = list.collect();
-        writeln!(output, "not looked at, because {why}: {}", list.join(", "))?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Measured times of collectives, in a file of comma-separated values.
 
+pub mod left_out;
 mod writing;
 
 pub use writing::to_csv;
@@ -27,6 +28,8 @@ const MOST_RANKS: usize = 1 << 20;
 /// A measured time.
 #[derive(Clone, Debug)]
 pub struct Row {
+    /// Its line in the file, from 1; 0 if it is in no file.
+    pub line: usize,
     pub candidate: Candidate,
     pub ranks: usize,
     /// By the collective's measure.
@@ -56,7 +59,7 @@ impl Row {
     pub fn of(candidate: Candidate, placement: Placement, bytes: usize, seconds: f64) -> Row {
         let Placement { ranks, ranks_per_host } = placement;
         let (ranks_per_node, run, time) = (Some(ranks_per_host), String::new(), Time::Slowest);
-        Row { candidate, ranks, bytes, ranks_per_node, run, placed: None, time, seconds }
+        Row { line: 0, candidate, ranks, bytes, ranks_per_node, run, placed: None, time, seconds }
     }
 
     /// Returns the predicted time in seconds, by the [`simulation`](Row::simulation) of this row.
@@ -175,7 +178,10 @@ fn parse(text: &str) -> Result<Vec<Row>, Fault> {
     let (number, head) = lines.next().ok_or((0, "there are no measured times".to_owned()))?;
     let head: Vec<&str> = cells(head).collect();
     check_head(&head).map_err(|message| (number, message))?;
-    let read = |(number, line)| row(&head, line).map_err(|message| (number, message));
+    let read = |(number, line)| match row(&head, line) {
+        Ok(row) => Ok(row.map(|row| Row { line: number, ..row })),
+        Err(message) => Err((number, message)),
+    };
     let rows = lines.map(read).filter_map(Result::transpose);
     let rows: Vec<Row> = rows.collect::<Result<_, _>>()?;
     if rows.is_empty() { Err((0, "there are no measured times".to_owned())) } else { Ok(rows) }
@@ -224,6 +230,7 @@ fn row(head: &[&str], line: &str) -> Result<Option<Row>, String> {
         .serves(ranks, 0, true)
         .map_err(|reason| format!("{candidate} cannot serve this: {reason}"))?;
     Ok(Some(Row {
+        line: 0,
         candidate,
         ranks,
         bytes: number("bytes", MOST_BYTES)?,

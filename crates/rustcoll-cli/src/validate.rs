@@ -6,14 +6,16 @@ mod regret;
 use crate::command_line::ValidateOptions;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::measured::left_out::{self, LeftOut};
 use crate::measured::{self, Row};
 use crate::rules::in_order;
 use crate::table;
-use crate::words::counted;
+use crate::words::{counted, given_percent};
 use regret::Chooser;
 use rustcoll::cost::Machine;
 use rustcoll::cost::simulation::MOST_POSTS;
 use rustcoll::parallel;
+use std::convert::Infallible;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -39,10 +41,14 @@ pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome
         return Err(Failure::Usage("--ranks: there are no measured times of these numbers of ranks".into()));
     }
     let choosers = choosers(&options.rules)?;
-    let compared = compare(rows, &machine)?;
+    let (compared, left_out) = compare(rows, &machine);
+    if compared.is_empty() {
+        return Err(left_out::nothing_left(&options.measured, "compared", &left_out));
+    }
     write_table(&compared, output)?;
     let share = share_within(&compared, options.within);
     writeln!(output, "\n{}", summary(&compared, options.within))?;
+    output.write_all(left_out::lines(&left_out).as_bytes())?;
     for chooser in &choosers {
         regret::write(&compared, chooser, &machine, output)?;
     }
@@ -62,20 +68,30 @@ fn choosers(files: &[PathBuf]) -> Result<Vec<Chooser>, Failure> {
     Ok(choosers)
 }
 
-/// Predicts all rows.
-pub fn compare(rows: Vec<Row>, machine: &Machine) -> Result<Vec<Compared>, Failure> {
-    let predicted = Mutex::new(vec![0.0; rows.len()]);
-    parallel::for_each(&measured::alike(&rows), |alike| {
-        let mut simulation = rows[alike[0]].simulation(machine)?.keeping(MOST_POSTS);
+/// Predicts the rows. Those without a price are left out.
+pub fn compare(rows: Vec<Row>, machine: &Machine) -> (Vec<Compared>, Vec<LeftOut>) {
+    let predicted = Mutex::new(vec![Ok(0.0); rows.len()]);
+    let Ok(()) = parallel::for_each(&measured::alike(&rows), |alike| {
+        let simulation = rows[alike[0]].simulation(machine);
+        let mut simulation = simulation.map(|simulation| simulation.keeping(MOST_POSTS));
         for &number in alike {
-            let seconds = rows[number].predicted(&mut simulation)?;
+            let seconds = match &mut simulation {
+                Ok(simulation) => rows[number].predicted(simulation),
+                Err(error) => Err(error.clone()),
+            };
             predicted.lock().expect("nobody panics")[number] = seconds;
         }
-        Ok(())
-    })
-    .map_err(Failure::Input)?;
+        Ok::<_, Infallible>(())
+    });
     let predicted = predicted.into_inner().expect("nobody panics");
-    Ok(rows.into_iter().zip(predicted).map(|(row, predicted)| Compared { row, predicted }).collect())
+    let (mut compared, mut left_out) = (Vec::new(), Vec::new());
+    for (row, predicted) in rows.into_iter().zip(predicted) {
+        match predicted {
+            Ok(predicted) => compared.push(Compared { row, predicted }),
+            Err(error) => left_out.push(LeftOut { row, why: left_out::without_price(&error) }),
+        }
+    }
+    (compared, left_out)
 }
 
 impl Compared {
@@ -103,22 +119,22 @@ fn share_within(compared: &[Compared], limit: f64) -> f64 {
     good as f64 / compared.len() as f64
 }
 
-/// Returns the error, in percent, within which `part` of the predictions are.
-fn quantile(compared: &[Compared], part: f64) -> f64 {
+/// Returns the error, in percent, within which at least so many percent of the predictions are.
+fn quantile(compared: &[Compared], percent: usize) -> f64 {
     let mut errors: Vec<f64> = compared.iter().map(|compared| 100.0 * compared.error().abs()).collect();
     errors.sort_by(f64::total_cmp);
-    errors[((errors.len() - 1) as f64 * part).round() as usize]
+    errors[(percent * errors.len()).div_ceil(100) - 1]
 }
 
 /// Returns how many predictions are good, and how large errors are.
 pub fn summary(compared: &[Compared], limit: f64) -> String {
     format!(
-        "{:.1} % of {} are within {} %; half of them within {:.1} %, nine of ten within {:.1} %, all within {:.1} %",
+        "{:.1} % of {} are within {}; half of them within {:.1} %, nine of ten within {:.1} %, all within {:.1} %",
         100.0 * share_within(compared, limit),
         counted(compared.len(), "prediction"),
-        100.0 * limit,
-        quantile(compared, 0.5),
-        quantile(compared, 0.9),
-        quantile(compared, 1.0)
+        given_percent(limit),
+        quantile(compared, 50),
+        quantile(compared, 90),
+        quantile(compared, 100)
     )
 }

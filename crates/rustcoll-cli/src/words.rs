@@ -10,6 +10,11 @@ pub fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }
 
+/// Returns a part of one in percent, with the digits that the user gave: `7%` is not 7.000000000000001 %.
+pub fn given_percent(part: f64) -> String {
+    format!("{} %", (1e9 * 100.0 * part).round() / 1e9)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -17,5 +22,11 @@ mod tests {
     #[test]
     fn one_is_not_many() {
         assert_eq!([0, 1, 2].map(|count| counted(count, "rule")), ["0 rules", "1 rule", "2 rules"]);
+    }
+
+    #[test]
+    fn percentages_are_told_as_they_were_given() {
+        let told = [0.07, 0.15, 0.0725].map(given_percent);
+        assert_eq!(told, ["7 %", "15 %", "7.25 %"]);
     }
 }

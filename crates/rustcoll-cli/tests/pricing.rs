@@ -360,6 +360,18 @@ fn predictions_that_are_too_bad_end_with_1() {
     assert!(message.contains("there are no measured times of these numbers of ranks"), "{message}");
 }
 
+/// The errors are 1 to 7 %. Six of seven predictions are fewer than nine of ten.
+#[test]
+fn as_many_predictions_as_are_told_are_within_an_error() {
+    let row = |percent: u32| format!("bcast,linear,2,8,{}\n", 100.0 / (1.0 + f64::from(percent) / 100.0));
+    let rows: String = (1..=7).map(row).collect();
+    let text =
+        rustcoll_reading("validate - --machine hockney:1e-4,0,0 --within 7%", &format!("{COLUMNS}{rows}"))
+            .right();
+    let told = " of 7 predictions are within 7 %; half of them within 4.0 %, nine of ten within 7.0 %, all within 7.0 %";
+    assert!(text.contains(told), "{text}");
+}
+
 /// Prediction chooses the binomial tree, but the linear one was measured to be faster.
 #[test]
 fn choices_by_prediction_are_compared_with_what_was_measured() {
@@ -505,15 +517,43 @@ fn calls_that_do_nothing_are_not_fitted() {
     });
     let row = row.collect::<Vec<_>>().join(",");
     let report = rustcoll_reading("fit -", &format!("{measured}{row}\n")).right();
-    let named =
-        "not looked at, because they are predicted to take no time: 1 row of bcast binomial on 1 ranks\n";
-    assert!(report.contains(named), "{report}");
+    let reason =
+        "not looked at, because they are predicted to take no time: 1 row of bcast binomial on 1 ranks";
+    let named = format!("{reason} (line {})\n", measured.lines().count() + 1);
+    assert!(report.contains(&named), "{report}");
     assert_eq!(machine_in(&report), machine_in(&expected));
     let only_idle = rustcoll_reading("fit -", &format!("{columns}\n{row}\n")).refused(1);
-    assert_eq!(
-        only_idle,
-        "rustcoll: the standard input: no row can be fitted: each is predicted to take no time, or takes long to simulate\n"
-    );
+    assert_eq!(only_idle, format!("rustcoll: the standard input: no row can be fitted\n{reason} (line 2)\n"));
+}
+
+/// On the emulated cluster, each rank has a host of its own, and no rank copies from another's memory.
+#[test]
+fn calls_without_a_price_are_left_out_and_told_with_their_lines() {
+    let columns = COLUMNS.replace('\n', ",ranks_per_node\n");
+    let others = "bcast,binomial,8,1024,3000,1\nbcast,binomial,8,65536,20000,1\n";
+    for (row, calls, reason) in [
+        (
+            "bcast,shared,8,1024,3.1,",
+            "bcast shared on 8 ranks",
+            "the ranks are not all known to be on one node",
+        ),
+        (
+            "allgather,single_copy,8,1024,3.1,8",
+            "allgather single_copy on 8 ranks",
+            "the ranks of a node cannot copy from each other's own memory",
+        ),
+    ] {
+        let told = format!(
+            "not looked at, because the algorithm has no price here (it cannot serve this: {reason}): 1 row of {calls} (line 2)\n"
+        );
+        for command in [format!("validate - {EMULATED}"), format!("fit - {EMULATED}")] {
+            let report = rustcoll_reading(&command, &format!("{columns}{row}\n{others}")).right();
+            assert!(report.contains(&told), "{command}: {report}");
+            assert!(report.contains(" of 2 predictions are within "), "{command}: {report}");
+            let message = rustcoll_reading(&command, &format!("{columns}{row}\n")).refused(1);
+            assert!(message.ends_with(&told), "{command}: {message}");
+        }
+    }
 }
 
 #[test]

@@ -2,44 +2,61 @@
 
 use super::parameters::Parameter;
 use crate::failure::Failure;
+use crate::measured::left_out::without_price;
 use crate::measured::{self, Row, Time};
 use rustcoll::cost::Machine;
 use rustcoll::cost::simulation::{Explanation, Simulation};
 use rustcoll::parallel;
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::fmt;
 use std::sync::Mutex;
 
 /// Calls with more sends and receives are left out: simulating one takes as long as hundreds of others.
 const MOST_POSTS: usize = 1 << 19;
 
-/// Whether a row can be fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fitness {
-    Fit,
+/// Why a row cannot be fitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
     /// It would take too long to simulate.
     Long,
     /// Its call does nothing, so its predicted time is 0 on every machine. Relative errors of that are infinite.
     Idle,
+    /// It cannot be simulated; the simulation's error.
+    Unpriced(String),
 }
 
-/// Returns, for each row, whether it can be fitted from this machine on.
-pub fn fitness(rows: &[Row], machine: &Machine) -> Result<Vec<Fitness>, Failure> {
-    let found = Mutex::new(vec![Fitness::Fit; rows.len()]);
-    parallel::for_each(&measured::alike(rows), |alike| {
-        let mut simulation = rows[alike[0]].simulation(machine)?.keeping(2 * MOST_POSTS);
-        let is_long = simulation.posts(rows[alike[0]].bytes) > MOST_POSTS;
-        for &number in alike {
-            let fitness = match () {
-                () if is_long => Fitness::Long,
-                () if rows[number].predicted(&mut simulation)? <= 0.0 => Fitness::Idle,
-                () => Fitness::Fit,
-            };
-            found.lock().expect("nobody panics")[number] = fitness;
+impl fmt::Display for Unfit {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Unfit::Long => formatter.write_str("they take long to simulate"),
+            Unfit::Idle => formatter.write_str("they are predicted to take no time"),
+            Unfit::Unpriced(error) => formatter.write_str(&without_price(error)),
         }
-        Ok(())
-    })
-    .map_err(Failure::Input)?;
-    Ok(found.into_inner().expect("nobody panics"))
+    }
+}
+
+/// Returns, for each row, why it cannot be fitted from this machine on; `None` if it can.
+pub fn unfit(rows: &[Row], machine: &Machine) -> Vec<Option<Unfit>> {
+    let found = Mutex::new(vec![None; rows.len()]);
+    let Ok(()) = parallel::for_each(&measured::alike(rows), |alike| {
+        let first = &rows[alike[0]];
+        let mut simulation = first.simulation(machine).map(|simulation| simulation.keeping(2 * MOST_POSTS));
+        let is_long = simulation.as_ref().is_ok_and(|known| known.posts(first.bytes) > MOST_POSTS);
+        for &number in alike {
+            let unfit = match &mut simulation {
+                Err(error) => Some(Unfit::Unpriced(error.clone())),
+                Ok(_) if is_long => Some(Unfit::Long),
+                Ok(simulation) => match rows[number].predicted(simulation) {
+                    Err(error) => Some(Unfit::Unpriced(error)),
+                    Ok(seconds) => (seconds <= 0.0).then_some(Unfit::Idle),
+                },
+            };
+            found.lock().expect("nobody panics")[number] = unfit;
+        }
+        Ok::<_, Infallible>(())
+    });
+    found.into_inner().expect("nobody panics")
 }
 
 /// Rows with their simulations.
@@ -69,7 +86,9 @@ impl<'rows> Observed<'rows> {
     /// Prepares the simulations. The parameters to find are those above 0 on this machine.
     pub fn new(rows: &'rows [Row], machine: &Machine) -> Result<Self, Failure> {
         let program = |alike: Vec<usize>| {
-            let simulation = rows[alike[0]].simulation(machine).map_err(Failure::Input)?;
+            let first = &rows[alike[0]];
+            let simulation = first.simulation(machine);
+            let simulation = simulation.map_err(|error| Failure::Input(named(first, &error)))?;
             Ok::<_, Failure>(Mutex::new(Program {
                 simulation: simulation.keeping(2 * MOST_POSTS),
                 rows: alike,
@@ -91,7 +110,8 @@ impl<'rows> Observed<'rows> {
             simulation.on(&machine);
             for &number in rows.iter() {
                 let row = &self.rows[number];
-                let explanation = simulation.explain(row.bytes).map_err(|error| error.to_string())?;
+                let explanation = simulation.explain(row.bytes);
+                let explanation = explanation.map_err(|error| named(row, &error.to_string()))?;
                 let found = explain(row, &explanation, &machine, &positions);
                 explained.lock().expect("nobody panics")[number] = found;
             }
@@ -100,6 +120,11 @@ impl<'rows> Observed<'rows> {
         .map_err(Failure::Input)?;
         Ok(explained.into_inner().expect("nobody panics"))
     }
+}
+
+/// Returns the error with the row's place.
+fn named(row: &Row, error: &str) -> String {
+    format!("line {}: {error}", row.line)
 }
 
 fn explain(

@@ -6,7 +6,7 @@ use crate::command_line::DeriveOptions;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::predict::priced;
-use crate::words::counted;
+use crate::words::{counted, given_percent};
 use rustcoll::algorithms::Collective;
 use rustcoll::atlas::{
     Candidate, Derived, Sweep, derive, numbers_of_bytes, sampled_numbers_of_ranks, to_native,
@@ -55,7 +55,7 @@ fn head(options: &DeriveOptions, rules: usize) -> String {
     let (ranks, bytes) = (&options.ranks, &options.bytes);
     format!(
         "# {} derived from predictions for {} by `rustcoll rules derive`, for {} to {} ranks and {} to {} bytes.\n\
-         # They choose what takes at most {} % longer than the fastest, by the predictions for some of these numbers, and\n\
+         # They choose what takes at most {} longer than the fastest, by the predictions for some of these numbers, and\n\
          # hold for fewer and for more as well. Calls between two groups are left to the rules that come after these.\n",
         counted(rules, "rule"),
         options.machine.machine.escape_debug(),
@@ -63,6 +63,6 @@ fn head(options: &DeriveOptions, rules: usize) -> String {
         ranks.end(),
         quantity::in_units(*bytes.start()),
         quantity::in_units(*bytes.end()),
-        100.0 * options.regret,
+        given_percent(options.regret),
     )
 }

@@ -3,7 +3,7 @@
 use super::{Compared, quantile, share_within};
 use crate::failure::Failure;
 use crate::pictures::{COLOURS, Drawn, FONT, bounds, colour_name, draw_panels};
-use crate::words::counted;
+use crate::words::{counted, given_percent};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use std::collections::BTreeMap;
@@ -39,10 +39,10 @@ pub fn draw(compared: &[Compared], machine: &str, limit: f64) -> Result<String, 
     let titles = [
         format!("{machine}: {}", counted(compared.len(), "time")),
         format!(
-            "{:.1} % predicted within {} %, half within {:.1} %",
+            "{:.1} % predicted within {}, half within {:.1} %",
             100.0 * share_within(compared, limit),
-            100.0 * limit,
-            quantile(compared, 0.5)
+            given_percent(limit),
+            quantile(compared, 50)
         ),
     ];
     let mut points = String::new();
