@@ -1,5 +1,6 @@
 //! `rustcoll fit`
 
+mod contradictions;
 mod descent;
 mod guess;
 mod observed;
@@ -57,6 +58,7 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
     let file = format!("{}{}", head(options, fitted.len(), others), writing::to_toml(&machine));
     report("Fitted", fitted, &machine, output)?;
     write_certainties(&certainties, output)?;
+    output.write_all(contradictions::lines(&kept).as_bytes())?;
     output.write_all(left_out::lines(&left_out).as_bytes())?;
     if !held_out.is_empty() {
         writeln!(output)?;
@@ -134,8 +136,8 @@ fn report(what: &str, rows: Vec<Row>, machine: &Machine, output: &mut impl Write
 
 fn head(options: &FitOptions, fitted: usize, others: usize) -> String {
     format!(
-        "# Found by `rustcoll fit` as what predicts {fitted} measured times of {} best, by least squares of relative\n\
-         # errors; {others} others were not looked at.\n\n",
+        "# Found by `rustcoll fit` as what predicts {fitted} measured times of {} best. Differences of\n\
+         # logarithms count, those that are far off less; {others} others were not looked at.\n\n",
         files::name(&options.measured).escape_debug(),
     )
 }

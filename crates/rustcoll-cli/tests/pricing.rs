@@ -496,6 +496,17 @@ fn what_is_fitted_is_a_machine_that_predicts_what_was_measured() {
 
 const COLUMNS: &str = "collective,algorithm,ranks,bytes,microseconds\n";
 
+#[test]
+fn times_that_contradict_each_other_determine_nothing() {
+    let rows = "bcast,binomial,2,8,10\nbcast,binomial,2,8,1000\n";
+    let report = rustcoll_reading("fit -", &format!("{COLUMNS}{rows}")).right();
+    let told =
+        "lines 2 and 3 contradict each other: 10.0 and 1000.0 us for bcast binomial on 2 ranks, 8 bytes\n";
+    assert!(report.contains(told), "{report}");
+    let (_, parameters) = report.split_once("may be wrong by").unwrap();
+    assert!(parameters.trim_start().starts_with("not determined by these times: "), "{report}");
+}
+
 /// Returns the end of a report: the machine's file, without the comment above it.
 fn machine_in(report: &str) -> &str {
     report.split_once("not looked at.\n").unwrap().1

@@ -74,7 +74,7 @@ fn without_simulation(observed: &Observed, priors: &Priors, at: &Fitted, farthes
     let mut best = at.clone();
     let (mut damping, mut little_gains) = (0.1, 0);
     for _ in 0..MOST_STEPS {
-        let step = equations(observed, &best, priors).solve(damping);
+        let step = equations(observed, &best, priors, SCALE).solve(damping);
         let bounded = |((now, step), known): ((&f64, f64), &f64)| {
             (now + step).clamp(known - farthest, known + farthest)
         };
@@ -153,6 +153,9 @@ impl Priors {
 /// A parameter whose logarithm may be wrong by more than this is not determined by the rows.
 const UNDETERMINED: f64 = 0.5;
 
+/// The standard deviation of a normal distribution, as a multiple of its median distance from the mean.
+const DEVIATIONS_OF_MEDIAN: f64 = 1.4826;
+
 /// How well the rows determine a parameter.
 pub struct Certainty {
     pub parameter: Parameter,
@@ -163,7 +166,7 @@ pub struct Certainty {
 /// Returns how well the rows determine each parameter.
 pub fn certainties(observed: &Observed, start: &Start, at: &Fitted) -> Vec<Certainty> {
     let priors = Priors::of(&observed.parameters, start);
-    let equations = equations(observed, at, &priors);
+    let equations = equations(observed, at, &priors, spread(observed, at));
     let certainty = |(number, &parameter): (usize, &Parameter)| {
         let deviation = equations.clone().with_unit(number).solve(0.0)[number].sqrt();
         Certainty { parameter, deviation: (deviation < UNDETERMINED).then_some(deviation) }
@@ -171,13 +174,24 @@ pub fn certainties(observed: &Observed, start: &Start, at: &Fitted) -> Vec<Certa
     observed.parameters.iter().enumerate().map(certainty).collect()
 }
 
-/// Returns the equations of the next step. Their solution is the change of each parameter's logarithm.
-fn equations(observed: &Observed, at: &Fitted, priors: &Priors) -> Equations {
+/// Returns how far the differences of logarithms are spread, at least [`SCALE`]. It is the standard deviation of normally distributed
+/// ones, from their median: a few rows that are far off do not change it.
+fn spread(observed: &Observed, at: &Fitted) -> f64 {
+    let differences = at.explained.iter().zip(observed.rows);
+    let differences = differences.map(|(found, row)| (found.seconds / row.seconds).ln().abs());
+    let mut differences: Vec<f64> = differences.collect();
+    differences.sort_by(f64::total_cmp);
+    (DEVIATIONS_OF_MEDIAN * differences[differences.len() / 2]).max(SCALE)
+}
+
+/// Returns the equations of the next step. Their solution is the change of each parameter's logarithm. `scale` is how far rows are
+/// likely to be off.
+fn equations(observed: &Observed, at: &Fitted, priors: &Priors, scale: f64) -> Equations {
     let mut equations = Equations::new(observed.parameters.len());
     for (explained, row) in at.explained.iter().zip(observed.rows) {
-        let residual = (explained.seconds / row.seconds).ln() / SCALE;
+        let residual = (explained.seconds / row.seconds).ln() / scale;
         let weight = 1.0 / (1.0 + residual.powi(2));
-        let term = |&(number, seconds): &(usize, f64)| (number, seconds / explained.seconds / SCALE);
+        let term = |&(number, seconds): &(usize, f64)| (number, seconds / explained.seconds / scale);
         let terms: Vec<(usize, f64)> = explained.parts.iter().map(term).collect();
         equations.add(&terms, residual, weight);
     }
