@@ -13,6 +13,8 @@ from cluster.refusal import Refusal
 
 DESCRIPTION = "An emulated cluster on one Linux machine: hosts with a latency, a bandwidth per port and a gap per message."
 MOST_RANKS_PER_HOST = 64
+# Beyond this part of the latency, the mean lateness of frames is not small.
+MOST_LATE = 0.1
 
 
 def count(what: str, text: str, most: int) -> int:
@@ -48,7 +50,18 @@ def set_network(lab: Lab, arguments) -> int:
     return 0
 
 
-def status(lab: Lab, _arguments) -> int:
+def incredible(now: dict[str, float]) -> list[str]:
+    """Returns why times that were measured since the network was set are not credible."""
+    reasons = []
+    if now["undelivered"] > 0:
+        reasons.append(f"{now['undelivered']:.0f} frames were not delivered")
+    if now["mean_lateness_ns"] > MOST_LATE * now["latency_ns"]:
+        late, latency = format_duration(now["mean_lateness_ns"]), format_duration(now["latency_ns"])
+        reasons.append(f"frames left the switch {late} late on average, with a latency of {latency}")
+    return reasons
+
+
+def status(lab: Lab, arguments) -> int:
     requirements.require({})
     if not lab.state.is_dir():
         print(f"the lab {lab.name!r} is not up")
@@ -59,7 +72,10 @@ def status(lab: Lab, _arguments) -> int:
     print(f"{now['frames']:.0f} frames, {now['wire_bytes']:.0f} bytes on the wire, {now['undelivered']:.0f} frames undelivered")
     mean, largest = format_duration(now["mean_lateness_ns"]), format_duration(now["largest_lateness_ns"])
     print(f"frames left the switch {mean} late on average, {largest} at most")
-    return 0
+    reasons = incredible(now) if arguments.credible else []
+    if reasons:
+        print(f"lab: times are not credible: {'; '.join(reasons)}", file=sys.stderr)
+    return 1 if reasons else 0
 
 
 def run(lab: Lab, arguments) -> int:
@@ -111,7 +127,11 @@ def parser() -> Parser:
     starting.add_argument("hosts", metavar="HOSTS", help=f"how many, at most {MAXIMUM_HOSTS}")
     network_options(starting)
     network_options(command("set", set_network, "change the network under running hosts"))
-    command("status", status, "say what is up, and how late the switch was")
+    asking = command("status", status, "say what is up, and how late the switch was")
+    asking.add_argument(
+        "--credible", action="store_true",
+        help="end with 1 if frames were lost, or were late by more than a tenth of the latency on average",
+    )
     running = command(
         "run", run, "run an MPI job", usage="lab/lab run HOSTS RANKS_PER_HOST [mpirun options] -- PROGRAM [ARGUMENTS]"
     )

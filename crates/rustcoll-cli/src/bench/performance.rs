@@ -303,6 +303,11 @@ impl<'plan> Campaign<'plan> {
                 return Ok(());
             }
             self.race(experiment, &Job { launcher, race: left, launch })?;
+            if experiment.network.is_some()
+                && let Err(reason) = lab.check()
+            {
+                eprintln!("rustcoll: {}: {reason}", experiment.name);
+            }
             self.left -= expected;
         }
         Ok(())

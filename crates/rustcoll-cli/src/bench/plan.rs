@@ -65,6 +65,8 @@ pub struct LabCommands {
     pub run: String,
     /// Ends the hosts.
     pub down: String,
+    /// Fails if times that were measured since the network was set are not credible.
+    pub status: Option<String>,
 }
 
 /// An emulated network.
