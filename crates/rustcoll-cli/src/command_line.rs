@@ -92,8 +92,8 @@ pub enum Command {
     /// radix, segment and window of candidates within 1.5 times the best, step by step, as long as that gains 3 %. In the final,
     /// --launches jobs compare the default with up to 3 candidates within 15 % of the best, if one is faster than the default by
     /// half of --gain. Only these jobs decide. A candidate replaces the default if the median of its jobs' medians is less by
-    /// --gain and a rank test agrees. Of candidates within 2 % of the best, the one that was chosen for the next smaller size
-    /// wins. A candidate that gives a wrong result, crashes or hangs is left out and recorded.
+    /// --gain and two tests agree, of all calls and of the jobs. Of candidates within 2 % of the best, the one that was chosen for
+    /// the next smaller size wins. A candidate that gives a wrong result, crashes or hangs is left out and recorded.
     ///
     /// Appends every single time to measured.json and measured.csv at once. After an interruption, the same command continues where it
     /// stopped, and comes to the same rules. Exit codes: 130 after an interruption by Ctrl-C.

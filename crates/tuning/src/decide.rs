@@ -1,7 +1,7 @@
 //! Decides which candidate replaces the default choice.
 
 use crate::candidates::registered_place;
-use crate::statistics::rank_sum;
+use crate::chance::chance;
 use crate::{Chosen, Decision, Tried};
 use measurements::Contestant;
 
@@ -18,7 +18,7 @@ pub struct Demands {
 }
 
 /// Chooses a candidate in each cell. The cells are of one collective on the same ranks, by ascending bytes.
-/// Times are medians of the jobs' medians; the test uses all times of all jobs. Only candidates that took
+/// Times are medians of the jobs' medians. Two tests, of all calls and of the jobs, tell gains from chance. Only candidates that took
 /// part in as many jobs as the default count. Among equally good candidates, the choice for the next smaller
 /// size wins, then the first in the registry, so that neighbouring sizes share a rule.
 pub fn decide(cells: &mut [Decision], demands: Demands) {
@@ -38,7 +38,7 @@ fn choose(cell: &Decision, demands: Demands, before: Option<&Contestant>) -> Opt
     let good = rivals.into_iter().filter(|(_, seconds)| *seconds <= least * AS_GOOD);
     let chosen = good.filter_map(|(candidate, seconds)| {
         let gain = 1.0 - seconds / default;
-        let probability = rank_sum(&cell.default.times(), &cell.candidates[candidate].times());
+        let probability = chance(&cell.default.launches, &cell.candidates[candidate].launches);
         let is_enough = gain >= demands.gain && probability < demands.significance;
         is_enough.then_some(Chosen { candidate, gain, probability })
     });

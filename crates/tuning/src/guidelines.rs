@@ -1,9 +1,9 @@
 //! Self-consistent performance guidelines: a collective must not be slower than other calls with which the
 //! user could do the same (Träff, Gropp and Thakur 2010; Hunold and Carpen-Amarie 2018).
 
+use crate::chance::chance;
 use crate::mock_up::MockUp;
 use crate::settings::Setting;
-use crate::statistics::rank_sum;
 use crate::{Decision, Tried, words};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
@@ -65,7 +65,7 @@ pub struct Comparison {
     pub other: String,
     /// The other side's time in seconds.
     pub other_seconds: f64,
-    /// The probability of such times if both were equally fast (Wilcoxon's rank-sum test, two-sided).
+    /// The probability of such times if both were equally fast (of all calls or of the jobs, two-sided).
     pub probability: f64,
 }
 
@@ -169,7 +169,8 @@ impl Decision {
         calls: usize,
     ) -> Option<Comparison> {
         let calls = calls as f64;
-        let others: Vec<f64> = tried.times().iter().map(|time| calls * time).collect();
+        let together = |times: &Vec<f64>| times.iter().map(|time| calls * time).collect();
+        let others: Vec<Vec<f64>> = tried.launches.iter().map(together).collect();
         Some(Comparison {
             kind,
             guideline,
@@ -179,7 +180,7 @@ impl Decision {
             seconds: self.default.median()?,
             other,
             other_seconds: calls * tried.median()?,
-            probability: rank_sum(&self.default.times(), &others),
+            probability: chance(&self.default.launches, &others),
         })
     }
 }

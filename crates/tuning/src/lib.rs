@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod candidates;
+mod chance;
 mod decide;
 mod field;
 mod gains;

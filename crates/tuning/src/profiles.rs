@@ -1,8 +1,8 @@
 //! Writes profiles for PGMPITuneLib: they name the cells in which a mock-up is faster than the default.
 
+use crate::chance::chance;
 use crate::mock_up::MockUp;
 use crate::settings::Setting;
-use crate::statistics::rank_sum;
 use crate::words::on_one_line;
 use crate::{Decision, Limits, Provenance, Tuning};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ impl Decision {
         let measured = self.mock_ups().filter_map(|(mock_up, tried)| Some((mock_up, tried, tried.median()?)));
         let (mock_up, tried, least) = measured.min_by(|(.., one), (.., other)| one.total_cmp(other))?;
         let is_faster = default > limits.factor * least
-            && rank_sum(&self.default.times(), &tried.times()) < limits.significance;
+            && chance(&self.default.launches, &tried.launches) < limits.significance;
         is_faster.then_some(mock_up)
     }
 }

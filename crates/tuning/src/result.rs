@@ -73,7 +73,7 @@ pub struct Chosen {
     pub candidate: usize,
     /// The part of the default's time that the candidate saves, from 0 to 1.
     pub gain: f64,
-    /// The probability of such times if both were equally fast (Wilcoxon's rank-sum test, two-sided).
+    /// The probability of such times if both were equally fast (of all calls or of the jobs, two-sided).
     pub probability: f64,
 }
 

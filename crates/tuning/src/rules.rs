@@ -124,8 +124,9 @@ fn head(provenance: &Provenance) -> String {
     ] {
         line(&mut text, format_args!("# {what}: {}", on_one_line(said)));
     }
-    text += "#\n# Times are the medians of the jobs' medians. p is the probability of such times if both were as fast (Wilcoxon's\n\
-             # rank-sum test). Between two sizes of different choice the border lies at their geometric mean.\n";
+    text += "#\n# Times are the medians of the jobs' medians. p is the probability of such times if both were as fast: that of all\n\
+             # calls or that of the jobs, the greater one. Between two sizes of different choice the border lies at their\n\
+             # geometric mean.\n";
     text
 }
 

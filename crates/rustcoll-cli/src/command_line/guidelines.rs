@@ -14,8 +14,8 @@ use tuning::Guideline;
 /// not slower than k calls of a k-th of its data, where both were measured.
 ///
 /// Several jobs measure it all. What counts is the median of the jobs' medians. A guideline is violated if the collective
-/// takes longer by more than the factor, and Wilcoxon's rank-sum test says that this is no chance. How often calls are repeated
-/// is found by the measuring program, between --at-least and --at-most times in each job.
+/// takes longer by more than the factor, and two tests, of all calls and of the jobs, say that this is no chance. How often calls
+/// are repeated is found by the measuring program, between --at-least and --at-most times in each job.
 #[derive(Args, Debug)]
 pub struct GuidelinesOptions {
     /// What to check: collectives, possibly with bytes of their own, as allreduce bcast:8,1K; unless given all those that

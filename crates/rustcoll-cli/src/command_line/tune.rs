@@ -45,7 +45,7 @@ pub struct TuneOptions {
     /// The part of the default's time that a candidate must save to replace the default
     #[arg(long, default_value = "10%", value_parser = gain)]
     pub gain: f64,
-    /// A gain counts only if its probability by chance is less than this (Wilcoxon's rank-sum test of all times)
+    /// A gain counts only if its probability by chance is less than this (the greater one of two tests: of all calls, and of the jobs)
     #[arg(long, default_value = "0.05", value_parser = probability)]
     pub significance: f64,
     /// Candidates are not measured if their predicted time is more than so many times the shortest prediction
