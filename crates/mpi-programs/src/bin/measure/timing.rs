@@ -83,7 +83,7 @@ impl<'job> Timer<'job> {
         &self.watchdog
     }
 
-    /// Times the contestants. The order of turns rotates, so no contestant always follows the same other one.
+    /// Times the contestants in rounds of turns.
     /// A contestant with enough repetitions drops out.
     pub fn time(&self, contest: &mut impl Contest, repetitions: Repetitions) -> Result<Vec<Times>, Error> {
         let contestants = contest.contestants();
@@ -94,8 +94,7 @@ impl<'job> Timer<'job> {
             let has_time = self.control.told_by(0, begin.elapsed() < self.options.budget())?;
             // All ranks know the same times, so they decide alike.
             let goes_on = |turn: &usize| repetitions.go_on(all[*turn].tried, &all[*turn].seconds, has_time);
-            let order = (0..contestants).map(|place| (round + place) % contestants);
-            let turns: Vec<usize> = order.filter(goes_on).collect();
+            let turns: Vec<usize> = order(contestants, round).into_iter().filter(goes_on).collect();
             if turns.is_empty() {
                 break;
             }
@@ -165,6 +164,16 @@ impl<'job> Timer<'job> {
     }
 }
 
+/// Returns the order of the contestants in a round: Williams's design. In twice as many rounds as there are contestants, each follows each
+/// other one equally often within a round. What a contestant leaves behind, as in caches, then meets all others alike.
+fn order(contestants: usize, round: usize) -> Vec<usize> {
+    let zigzag =
+        |place: usize| if place.is_multiple_of(2) { place / 2 } else { contestants - place.div_ceil(2) };
+    let order = (0..contestants).map(|place| (round + zigzag(place)) % contestants);
+    // Of an odd number, only the mirrored rounds balance the others.
+    if (round / contestants.max(1)).is_multiple_of(2) { order.collect() } else { order.rev().collect() }
+}
+
 /// Returns the next slack in seconds, from this slack and the time until the last rank learned the start.
 fn next_slack(slack: f64, hearing: f64) -> f64 {
     let kept = if hearing > slack { 2.0 * slack } else { KEPT * slack };
@@ -179,6 +188,25 @@ fn is_brief(times: &Times) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn each_contestant_follows_each_other_one_equally_often() {
+        for contestants in 2..=7 {
+            let mut neighbours: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+            for round in 0..2 * contestants {
+                let order = order(contestants, round);
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..contestants).collect::<Vec<_>>());
+                for pair in order.windows(2) {
+                    *neighbours.entry((pair[0], pair[1])).or_default() += 1;
+                }
+            }
+            assert_eq!(neighbours.len(), contestants * (contestants - 1), "{contestants}");
+            assert!(neighbours.values().all(|times| *times == 2), "{contestants}: {neighbours:?}");
+        }
+    }
 
     #[test]
     fn slack_follows_what_it_takes_to_hear_of_a_start() {
