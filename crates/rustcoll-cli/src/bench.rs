@@ -30,6 +30,7 @@ use launcher::Launcher;
 use measurements::{Contestant, Heat, OutputLine, Series};
 use repetitions::short_lived_words;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -124,6 +125,14 @@ pub fn distinct<Item: Ord + Clone>(items: &[Item]) -> Vec<Item> {
     items.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
+/// Fails if an item is there twice.
+pub fn check_once<Item: PartialEq + Display>(what: &str, items: &[Item]) -> Result<(), String> {
+    match items.iter().enumerate().find(|(place, item)| items[..*place].contains(item)) {
+        Some((_, item)) => Err(format!("the {what} {item} is named twice")),
+        None => Ok(()),
+    }
+}
+
 impl Race {
     /// Fails if there are too few ranks, if they do not fill the hosts, or if a contestant is named twice.
     pub fn new(
@@ -142,10 +151,7 @@ impl Race {
         if !ranks.is_multiple_of(ranks_per_host) {
             return Err(format!("{ranks} ranks do not fill hosts of {ranks_per_host} each"));
         }
-        let twice = |(place, contestant)| contestants[..place].contains(contestant);
-        if let Some((_, contestant)) = contestants.iter().enumerate().find(|&numbered| twice(numbered)) {
-            return Err(format!("the contestant {contestant} is named twice"));
-        }
+        check_once("contestant", &contestants)?;
         let heats = series.into_iter().map(|series| Heat { series, contestants: Vec::new() }).collect();
         Ok(Race { ranks, ranks_per_host, heats, contestants })
     }

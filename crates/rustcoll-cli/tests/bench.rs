@@ -605,6 +605,31 @@ fn a_cell_beyond_its_limit_is_measured_again_and_fails_only_if_it_is_beyond_it_t
 }
 
 #[test]
+fn what_an_earlier_plan_measured_besides_does_not_count() {
+    let row = |bytes, contestant, launch, time| {
+        format!("one,bcast,4,{bytes},{contestant},{launch},,0,{time}\n")
+    };
+    let both = |bytes, launch, own, other| {
+        row(bytes, "rustcoll", launch, own) + &row(bytes, "tuned", launch, other)
+    };
+    let planned = both(8, 0, 1000, 2000) + &both(64, 0, 3000, 2000);
+    for (name, more) in [
+        ("performance_earlier_contestant", row(8, "han", 0, 500) + &row(64, "han", 0, 500)),
+        // Without `twice`, no launch is there to measure cells again.
+        ("performance_earlier_launch", both(64, 1, 1000, 2000)),
+    ] {
+        let folder = folder(name);
+        let line = plan(&folder, "{ each = 1.2 }", "");
+        fs::write(folder.join("all.csv"), format!("{planned}{more}")).unwrap();
+        let run = rustcoll(&format!("{line} --from {}/all.csv", folder.display()));
+        assert_eq!(run.code, Some(1), "{}", run.output);
+        assert!(run.output.contains("| bcast | 4 | 0.50 | 1.50 |"), "{}", run.output);
+        let report = fs::read_to_string(folder.join("report.md")).unwrap();
+        assert!(report.contains("- bcast, 4 ranks, 64 bytes: 1.50 by ``. "), "{report}");
+    }
+}
+
+#[test]
 fn an_interrupted_plan_goes_on_where_it_stopped() {
     let folder = folder("performance_interrupted");
     let line = plan(&folder, "{ each = 9.0 }", "");

@@ -64,8 +64,18 @@ impl Cell {
 
     /// Returns the cell with only the wanted launches.
     pub fn of_launches(&self, is_wanted: impl Fn(usize) -> bool) -> Cell {
+        self.only(|measurement| is_wanted(measurement.launch))
+    }
+
+    /// Returns the cell with only these contestants.
+    pub fn of_contestants(&self, contestants: &[Contestant]) -> Cell {
+        let names: Vec<String> = contestants.iter().map(Contestant::to_string).collect();
+        self.only(|measurement| names.contains(&measurement.contestant))
+    }
+
+    fn only(&self, is_wanted: impl Fn(&Measurement) -> bool) -> Cell {
         let mut own = self.clone();
-        own.measurements.retain(|measurement| is_wanted(measurement.launch));
+        own.measurements.retain(is_wanted);
         own
     }
 

@@ -37,7 +37,10 @@ pub fn ratios<'plan>(
         {
             let operation = series.operation;
             let Some(cell) = cells.find(&series.name(), race.ranks, bytes) else { continue };
-            let again = cell.of_launches(|launch| launch >= experiment.launches).ratio(&subject);
+            // Another plan may have measured other contestants, and more launches.
+            let cell = cell.of_contestants(&race.contestants);
+            let is_again = |launch| experiment.twice && launch == experiment.launches;
+            let again = cell.of_launches(is_again).ratio(&subject);
             // A launch of some cells alone would flatter them: it was made because they were slow.
             let cell = cell.of_launches(|launch| launch < experiment.launches);
             let bound = |model: Hockney| model.bound(operation.collective, race.ranks, bytes);

@@ -1,7 +1,7 @@
 //! A plan of experiments, and the limits that should hold.
 
 use super::other_mpis::{self, OtherMpis};
-use super::{Race, bound, duration};
+use super::{Race, bound, check_once, duration};
 use measurements::{Contestant, Form, Operation, Series, Shape};
 use rustcoll::algorithms::Collective;
 use rustcoll::cost::machine::units;
@@ -323,9 +323,14 @@ impl Plan {
         if let Some(Network { latency, bandwidth, gap }) = &experiment.network {
             units::time(latency).and(units::time(gap)).and(units::byte_time(bandwidth))?;
         }
-        if experiment.ranks.is_empty() || self.all_series(experiment)?.is_empty() {
+        let series = self.all_series(experiment)?;
+        if experiment.ranks.is_empty() || series.is_empty() {
             return Err("ranks or collectives are missing".into());
         }
+        // A cell that is there twice would count twice in means.
+        check_once("number of ranks", &experiment.ranks)?;
+        check_once("collective", &series.iter().map(Series::name).collect::<Vec<_>>())?;
+        series.iter().try_for_each(|series| check_once("number of bytes", &series.bytes))?;
         let (at_least, at_most) = self.repetitions(experiment);
         if at_least == 0 || at_least > at_most {
             return Err(format!(
@@ -453,18 +458,18 @@ mod tests {
     fn every_collective_that_has_a_meaning_is_called() {
         let names = |every: &str| {
             let text = experiment(&format!("every = {every}\nbytes = ['8']"));
-            let plan = Plan::read(&text.replace("['bcast', 'alltoall']", "['bcast']"));
+            let plan = Plan::read(&text.replace("['bcast', 'alltoall']", "[]"));
             let races = plan.map(|plan| plan.races(&plan.experiments[0]).unwrap());
             races.map(|races| races[0].series().map(Series::name).collect::<Vec<_>>())
         };
         let all = names("{ forms = ['blocking', 'persistent'] }").unwrap();
-        assert_eq!(all.len(), 1 + 2 * 17);
-        assert_eq!(all[1..3], ["allgather", "allgatherv"]);
+        assert_eq!(all.len(), 2 * 17);
+        assert_eq!(all[..2], ["allgather", "allgatherv"]);
         assert!(all.contains(&"barrier_init".to_owned()));
         let neighbours =
             names("{ forms = ['nonblocking'], shapes = ['stencil_5', 'random_8'], overlap = true }").unwrap();
-        assert_eq!(neighbours.len(), 1 + 2 * 5);
-        assert_eq!(neighbours[2], "ineighbor_allgather@random_8@overlap");
+        assert_eq!(neighbours.len(), 2 * 5);
+        assert_eq!(neighbours[1], "ineighbor_allgather@random_8@overlap");
         assert!(
             names("{ forms = ['blocking'], overlap = true }")
                 .unwrap_err()
@@ -607,6 +612,12 @@ mod tests {
             ("against = 'bound'", "alpha and beta come from its broadcasts between 2 ranks"),
             ("contestants = ['tuned']", "a contestant needs another one to be compared with"),
             ("bytes = ['8', '9']", "bcast: 9 bytes are no multiple of 4"),
+            ("bytes = ['1K', '1024']", "the experiment `a`: the number of bytes 1024 is named twice"),
+            ("bytes = ['8']\nevery = { forms = ['blocking'] }", "the collective alltoall is named twice"),
+            (
+                "[[experiment]]\nname = 'b'\ntitle = ''\nranks = [4, 2, 4]\ncollectives = ['scan']",
+                "the number of ranks 4 is named twice",
+            ),
             (
                 "network = { latency = '1ms', bandwidth = '1MB/s', gap = '0us' }",
                 "its network needs the commands of a lab",
