@@ -17,6 +17,7 @@ mod plan;
 mod repetitions;
 mod report;
 mod results;
+pub mod shaping;
 pub mod store;
 
 use crate::command_line::BenchOptions;

@@ -34,7 +34,8 @@ pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Fa
     let (wanted, application) = wanted::wanted(options)?;
     plan::check(options, &wanted)?;
     let launcher = plan::launcher(options)?;
-    let record = Record::open(&options.output, plan::header(options, &wanted)?, options.from_scratch)?;
+    let header = plan::header(options, &wanted, &launcher);
+    let record = Record::open(&options.output, header, options.from_scratch)?;
     let plan = Plan::new(options, &wanted)?;
     interruption::listen()?;
     let schedule = Schedule::new(&plan.budget, plan.settings.len(), options.verify);

@@ -665,12 +665,23 @@ fn a_signal_interrupts_a_plan() {
 fn an_interrupted_plan_measures_anew_what_has_other_settings() {
     let folder = folder("performance_settings");
     let line = plan(&folder, "{ each = 9.0 }", "");
+    let at = folder.display();
+    let own_rules = format!("rustcoll@{at}/my.toml");
+    // A contestant with rules of its own races instead of another component. Jobs read a folder of schedule files.
+    let plan = |more: &str| {
+        let schedules = format!("mca = {{ coll_rustcoll_schedules = '{at}/schedules' }}\n");
+        plan(&folder, "{ each = 9.0 }", &(schedules + more));
+        for file in ["plan.toml", "lines"] {
+            let text = fs::read_to_string(folder.join(file)).unwrap();
+            fs::write(folder.join(file), text.replace("tuned", &own_rules)).unwrap();
+        }
+    };
+    fs::create_dir(folder.join("schedules")).unwrap();
     let lines = [
         JOB.to_owned(),
         measurement("bcast", 8, "rustcoll", "1000"),
-        measurement("bcast", 8, "tuned", "2000"),
+        measurement("bcast", 8, &own_rules, "2000"),
     ];
-    let at = folder.display();
     let line = line.replace("/bin/true", &format!("{at}/measure --component {at}"));
     // The launcher stays the same, as its content is one of the settings.
     let slow = format!("[ -e {at}/fast ] || {{ sleep 0.5; kill -INT $PPID; exec sleep 60; }}");
@@ -680,15 +691,18 @@ fn an_interrupted_plan_measures_anew_what_has_other_settings() {
         ("hot = true\n", "fast", anew),
         ("", "measure", anew),
         ("", "mca_coll_rustcoll.so", anew),
+        ("", "my.toml", anew),
+        ("", "schedules/my.sched", anew),
     ] {
         let write = |file: &str, content| fs::write(folder.join(file), content).unwrap();
-        write("measure", "old");
-        write("mca_coll_rustcoll.so", "old");
+        for file in ["measure", "mca_coll_rustcoll.so", "my.toml", "schedules/my.sched"] {
+            write(file, "old");
+        }
         let _ = fs::remove_file(folder.join("fast"));
-        plan(&folder, "{ each = 9.0 }", "");
+        plan("");
         launcher(&folder, &lines, &slow);
         assert_eq!(rustcoll(&line).code, Some(128 + 2));
-        plan(&folder, "{ each = 9.0 }", more);
+        plan(more);
         let all = fs::read_to_string(folder.join("lines")).unwrap();
         launcher(&folder, &[all.trim_end().to_owned()], &slow);
         write("fast", "");
@@ -697,7 +711,8 @@ fn an_interrupted_plan_measures_anew_what_has_other_settings() {
         assert_eq!(run.code, Some(0), "{}", run.errors);
         let asked = fs::read_to_string(folder.join("asked")).unwrap();
         assert!(asked.ends_with(expected), "{asked}");
-        let told = "one: its settings, a program or the machine changed since the interruption, and so it is measured anew";
+        let told = "one: its settings, a file that its jobs use, the environment or the machine changed since the interruption, and so \
+                    it is measured anew";
         let is_told = expected == anew;
         assert_eq!(run.errors.contains(told), is_told, "{}", run.errors);
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Run, folder, rustcoll};
+use common::{Run, command, folder, rustcoll};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::Rules;
 use std::fs;
@@ -98,11 +98,15 @@ impl Bench {
     }
 
     fn tune_all(&self, collective: &str, bytes: &str, more: &str) -> Run {
+        rustcoll(&self.line(collective, bytes, more))
+    }
+
+    fn line(&self, collective: &str, bytes: &str, more: &str) -> String {
         let at = self.folder.display();
-        rustcoll(&format!(
+        format!(
             "tune {collective} --bytes {bytes} --ranks 13 --ranks-per-host 1 --launches 3 --hopeless 100 --program /bin/true \
              --output {at}/out --launcher {at}/launcher {more}"
-        ))
+        )
     }
 
     fn read(&self, file: &str) -> String {
@@ -385,6 +389,25 @@ fn measurements_from_elsewhere_are_not_mixed_in() {
     assert_eq!(fs::read_to_string(&path).unwrap(), half);
     assert_eq!(bench.tune("--from-scratch").code, Some(0));
     assert_eq!(bench.read("measured-1.json"), half);
+}
+
+#[test]
+fn measurements_of_another_build_or_environment_are_not_mixed_in() {
+    let bench = Bench::new("build");
+    let at = bench.folder.display();
+    bench.set("mca_coll_rustcoll.so", "old");
+    bench.set("openmpi-plugins", &at.to_string());
+    let more = format!("--component {at}");
+    assert_eq!(bench.tune(&more).code, Some(0));
+    let mut elsewhere = command(&bench.line("bcast", "8,512,4K", &more));
+    let told = elsewhere.env("OMPI_MCA_btl", "tcp,self").output().unwrap().stderr;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("OMPI_MCA_btl was ``, and now it is `tcp,self`"), "{told}");
+    bench.set("mca_coll_rustcoll.so", "new");
+    let told = bench.tune(&more).refused(1);
+    assert!(told.contains("/mca_coll_rustcoll.so was `digest ") && told.contains("--from-scratch"), "{told}");
+    bench.set("mca_coll_rustcoll.so", "old");
+    assert_eq!(bench.tune(&more).code, Some(0));
 }
 
 #[test]

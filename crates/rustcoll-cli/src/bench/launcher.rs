@@ -24,6 +24,19 @@ const OMPI_INFO: &str = "ompi_info";
 const PRIORITY: &str = "coll_rustcoll_priority";
 const COMPONENT_PATH: &str = "mca_base_component_path";
 
+/// Where a user has components of Open MPI, and parameters, in the home folder.
+const COMPONENTS_OF_USER: &str = ".openmpi/components";
+const PARAMETERS: &str = ".openmpi/mca-params.conf";
+
+/// Parameters of Open MPI whose values name files that decide what calls do.
+const NAMING_FILES: [&str; 5] = [
+    "coll_rustcoll_rules_file",
+    "coll_rustcoll_schedules",
+    "coll_tuned_dynamic_rules_filename",
+    "coll_han_dynamic_rules_filename",
+    "mca_base_param_files",
+];
+
 /// The `coll` components that the contestants and Open MPI itself need.
 const COMPONENTS: [&str; 8] = ["rustcoll", "tuned", "han", "sm", "basic", "libnbc", "self", "inter"];
 
@@ -96,26 +109,37 @@ impl Launcher {
         command
     }
 
-    /// Returns the files that decide how long calls take, as far as they are there: the measuring program, the component, files
-    /// that the template names, and preloaded libraries.
-    pub fn files(&self) -> Vec<PathBuf> {
+    /// Returns the files that decide how long calls take, as far as they are there: the measuring program, the component, preloaded
+    /// libraries, the user's parameters of Open MPI, and files that the template, parameters of Open MPI and contestants name.
+    pub fn files(&self, contestants: &[Contestant]) -> Vec<PathBuf> {
         let named = self.words.iter().map(|word| word.rsplit('=').next().unwrap_or_default().into());
         let preloaded = env::var("LD_PRELOAD").unwrap_or_default();
         let preloaded = preloaded.split([':', ' ']).map(PathBuf::from);
+        let rules = contestants.iter().filter_map(|contestant| contestant.rules.as_ref()).map(PathBuf::from);
         let files = [self.program.clone()].into_iter().chain(self.component()).chain(named).chain(preloaded);
+        let files = files.chain(in_home(PARAMETERS)).chain(self.parameter_files()).chain(rules);
         files.filter(|path: &PathBuf| path.is_file()).collect()
+    }
+
+    /// Returns the files that parameters of Open MPI name.
+    fn parameter_files(&self) -> Vec<PathBuf> {
+        let values = NAMING_FILES.iter().filter_map(|name| self.parameter(name));
+        let values: Vec<String> = values.chain(schedules::parameter().map(|(_, files)| files)).collect();
+        let paths = values.iter().flat_map(|value| value.split([',', ':'])).map(PathBuf::from);
+        paths.flat_map(|path| schedules::expanded(&[path]).unwrap_or_default()).collect()
+    }
+
+    /// Returns the value that jobs have for a parameter of Open MPI, if the user or the environment sets it.
+    fn parameter(&self, name: &str) -> Option<String> {
+        let given = self.parameters.iter().find(|(known, _)| known == name);
+        given.map(|(_, value)| value.clone()).or_else(|| environment(name))
     }
 
     /// Returns the component that Open MPI finds first.
     fn component(&self) -> Option<PathBuf> {
-        let given = self.parameters.iter().find(|(name, _)| name == COMPONENT_PATH);
-        let path = given.map(|(_, path)| path.clone()).or_else(|| environment(COMPONENT_PATH));
-        let folders: Vec<PathBuf> = match path {
+        let folders: Vec<PathBuf> = match self.parameter(COMPONENT_PATH) {
             Some(path) => path.split(':').map(PathBuf::from).collect(),
-            None => {
-                let own = env::home_dir().map(|home| home.join(".openmpi/components"));
-                open_mpi_folder(None, &self.words[0]).into_iter().chain(own).collect()
-            }
+            None => open_mpi_folder(None, &self.words[0]).into_iter().chain(in_home(COMPONENTS_OF_USER)).collect(),
         };
         folders.iter().map(|folder| folder.join(PLUGIN)).find(|component| component.exists())
     }
@@ -183,6 +207,11 @@ fn filled(word: &str, race: &Race) -> String {
         ("{ranks_per_host}", race.ranks_per_host),
     ];
     numbers.iter().fold(word.to_owned(), |word, (name, number)| word.replace(name, &number.to_string()))
+}
+
+/// Returns a path below the user's home folder.
+fn in_home(path: &str) -> Option<PathBuf> {
+    env::home_dir().map(|home| home.join(path))
 }
 
 /// Returns the folder of this command.

@@ -8,6 +8,7 @@ use super::other_mpis::{self, OtherMpi};
 use super::plan::{Experiment, Plan};
 use super::repetitions::short_lived_words;
 use super::report;
+use super::shaping::{Shaping, shaping};
 use super::store::{self, Store};
 use super::{Race, duration, job, limits, machine};
 use crate::appended::{Appended, whole_lines};
@@ -223,7 +224,8 @@ impl<'plan> Campaign<'plan> {
         }
         if self.store.set_settings(name, &settings) {
             eprintln!(
-                "rustcoll: {name}: its settings, a program or the machine changed since the interruption, and so it is measured anew"
+                "rustcoll: {name}: its settings, a file that its jobs use, the environment or the machine changed since the \
+                 interruption, and so it is measured anew"
             );
         }
         self.unfinished.append(&store::settings_line(name, &settings))
@@ -232,38 +234,32 @@ impl<'plan> Campaign<'plan> {
     /// Returns a digest of what shapes the times of an experiment besides its cells and contestants.
     fn settings(&self, experiment: &Experiment) -> Result<String, Failure> {
         let contestants = self.plan.contestants(experiment).map_err(Failure::Input)?;
-        let is_there = |name: &str| contestants.iter().any(|contestant| contestant.component == name);
         let Experiment { network, ranks_per_host, mca, rules, .. } = experiment;
         let settings = (
             self.plan.launcher(experiment),
-            self.plan.other_mpis.iter().filter(|(name, _)| is_there(name)).collect::<Vec<_>>(),
+            self.other_mpis(&contestants),
             (network, ranks_per_host),
-            mca,
-            rules.iter().map(|path| fs::read(path).ok()).collect::<Vec<_>>(),
+            (mca, rules),
             self.repetitions(experiment),
-            self.digests(experiment, is_there)?,
+            self.shaping(experiment, &contestants)?,
             machine::without_library(),
         );
         Ok(format!("{:016x}", hash(format!("{settings:?}").as_bytes())))
     }
 
-    /// Returns digests of the files that the jobs of an experiment run.
-    fn digests(
-        &self,
-        experiment: &Experiment,
-        is_there: impl Fn(&str) -> bool,
-    ) -> Result<BTreeMap<PathBuf, Option<u64>>, Failure> {
-        let mut files = self.launcher(experiment)?.files();
-        for (_, mpi) in
-            self.plan.other_mpis.iter().filter(|(name, mpi)| is_there(name) && mpi.program.exists())
-        {
-            files.extend(self.other_launcher(experiment, mpi)?.files());
+    /// Returns what shapes the times of the jobs of all MPIs that take part in an experiment.
+    fn shaping(&self, experiment: &Experiment, contestants: &[Contestant]) -> Result<Shaping, Failure> {
+        let mut all = shaping(&self.launcher(experiment)?, contestants);
+        for (_, mpi) in self.other_mpis(contestants).into_iter().filter(|(_, mpi)| mpi.program.exists()) {
+            all.extend(shaping(&self.other_launcher(experiment, mpi)?, &[]));
         }
-        let digest = |path: PathBuf| {
-            let content = fs::read(&path).ok().map(|content| hash(&content));
-            (path, content)
-        };
-        Ok(files.into_iter().map(digest).collect())
+        Ok(all)
+    }
+
+    /// Returns the other MPIs among some contestants, with their names.
+    fn other_mpis(&self, contestants: &[Contestant]) -> Vec<(&'plan String, &'plan OtherMpi)> {
+        let is_there = |name: &str| contestants.iter().any(|contestant| contestant.component == name);
+        self.plan.other_mpis.iter().filter(|(name, _)| is_there(name)).collect()
     }
 
     /// Measures the cells that are beyond a limit in one more job.

@@ -1,5 +1,6 @@
 //! The file of everything that a tuning measured: JSON, with one value in a line.
 
+use crate::bench::shaping::Shaping;
 use measurements::OutputLine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,8 +19,9 @@ pub struct Header {
     pub date: String,
     /// Options of the command, by name.
     pub options: BTreeMap<String, String>,
-    /// Texts of the files that options name, by path.
-    pub files: BTreeMap<String, String>,
+    /// What decides how long calls take, besides the options.
+    #[serde(default)]
+    pub shaping: Shaping,
 }
 
 impl Header {

@@ -5,6 +5,7 @@ use super::entry::Header;
 use super::wanted::Wanted;
 use crate::bench::launcher::{DEFAULT_LAUNCHER, Launcher, rules_parameter};
 use crate::bench::placement::Placement;
+use crate::bench::shaping::{digests, shaping};
 use crate::bench::{Race, distinct, machine};
 use crate::command_line::{LaunchOptions, TuneOptions};
 use crate::failure::Failure;
@@ -14,8 +15,7 @@ use rustcoll::algorithms::Collective;
 use rustcoll::selection::{Call, quantity};
 use rustix::system::uname;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::SystemTime;
 use tuning::{CellKey, Demands, Field, fields};
 
@@ -127,31 +127,24 @@ pub fn launcher(options: &TuneOptions) -> Result<Launcher, Failure> {
 }
 
 /// Returns what a tuning must have in common with the earlier one that it continues.
-pub fn header(options: &TuneOptions, wanted: &[Wanted]) -> Result<Header, Failure> {
+pub fn header(options: &TuneOptions, wanted: &[Wanted], launcher: &Launcher) -> Header {
     let name = uname();
     let host = name.nodename().to_string_lossy().into_owned();
-    let mut files = BTreeMap::new();
-    let named = options.machine.as_deref().map(Path::new).filter(|path| path.exists());
-    let rules = options.rules();
-    for path in rules.iter().map(AsRef::as_ref).chain(named) {
-        let text = fs::read_to_string(path);
-        let text =
-            text.map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", path.display())))?;
-        files.insert(path.display().to_string(), text);
-    }
-    Ok(Header {
+    let mut shaping = shaping(launcher, &[]);
+    shaping.extend(digests(options.machine.as_deref().map(PathBuf::from)));
+    Header {
         format: FORMAT.into(),
         machine: format!("{host}: {}", machine::without_library()),
         library: String::new(),
         version: env!("CARGO_PKG_VERSION").into(),
         date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string()[..10].into(),
-        options: shaping(options, wanted),
-        files,
-    })
+        options: words(options, wanted),
+        shaping,
+    }
 }
 
 /// Returns the options that shape what is measured, as the user writes them.
-fn shaping(options: &TuneOptions, wanted: &[Wanted]) -> BTreeMap<String, String> {
+fn words(options: &TuneOptions, wanted: &[Wanted]) -> BTreeMap<String, String> {
     let joined = |words: Vec<String>| words.join(",");
     let of_series = |series: &Series| {
         format!(

@@ -6,7 +6,7 @@ use crate::appended::Appended;
 use crate::failure::Failure;
 use crate::files::unwritable;
 use measurements::{Cause, Contestant, Fault, Measurement, OutputLine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tuning::CellKey;
@@ -290,17 +290,20 @@ fn differences(found: &Header, wanted: &Header) -> Vec<String> {
     ] {
         all.extend((there != here).then(|| format!("{thing} was {there}, and now it is {here}")));
     }
-    let nothing = String::new();
-    let names: std::collections::BTreeSet<&String> =
-        found.options.keys().chain(wanted.options.keys()).collect();
-    for name in names {
-        let [there, here] = [found, wanted].map(|header| header.options.get(name).unwrap_or(&nothing));
-        all.extend((there != here).then(|| format!("--{name} was `{there}`, and now it is `{here}`")));
-    }
-    let is_same = |(name, text): &(&String, &String)| found.files.get(*name) == Some(*text);
-    let changed = wanted.files.iter().filter(|file| !is_same(file));
-    all.extend(changed.map(|(name, _)| format!("{name} has another text than it had")));
+    all.extend(changed("--", &found.options, &wanted.options));
+    all.extend(changed("", &found.shaping, &wanted.shaping));
     all
+}
+
+/// Returns the values that changed, with their names.
+fn changed(start: &str, found: &BTreeMap<String, String>, wanted: &BTreeMap<String, String>) -> Vec<String> {
+    let names: BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
+    let value = |all: &BTreeMap<String, String>, name: &String| all.get(name).cloned().unwrap_or_default();
+    let change = |name: &String| {
+        let (there, here) = (value(found, name), value(wanted, name));
+        (there != here).then(|| format!("{start}{name} was `{there}`, and now it is `{here}`"))
+    };
+    names.into_iter().filter_map(change).collect()
 }
 
 /// Renames the files of a folder to names that are free.
