@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Run, folder, rustcoll, rustcoll_reading};
+use common::{Run, folder, launcher, rustcoll, rustcoll_reading};
 use rustcoll::algorithms::Collective;
 use rustcoll::report::profile::{Late, Lateness, OverRanks, Profile, Row};
 use rustcoll::report::{CallKind, Form, bytes_from};
@@ -299,6 +299,30 @@ fn a_profile_says_what_is_tuned() {
     let job = with(job, Collective::Bcast, 1 << 20, "shared", 0.01, &[]);
     let run = tune("tune_profile", &job, "--launches 1");
     assert!(run.errors.starts_with("rustcoll: 64 ranks, survey: 2 cells\n"), "{}", run.errors);
+}
+
+#[test]
+fn a_tuning_does_not_go_on_with_the_profile_of_another_placement() {
+    let folder = folder("tune_placement");
+    let started = r#"{"line":"job","ranks":64,"library":"Some MPI 1.0"}"#;
+    let launcher = launcher(&folder, &[started.into()], "exit 1");
+    let tune = |nodes: u32| {
+        let mut job = with(job(), Collective::Allreduce, 10, "ring", 4.0, &[]);
+        let of_node = RANKS / nodes;
+        job.nodes =
+            (0..nodes).map(|node| (node.into(), (node * of_node..(node + 1) * of_node).collect())).collect();
+        let file = folder.join("profile.json");
+        fs::write(&file, job.to_json()).unwrap();
+        rustcoll(&format!(
+            "tune --profile {} --output {}/out --launcher {} --program /bin/true",
+            file.display(),
+            folder.display(),
+            launcher.display()
+        ))
+    };
+    assert!(tune(2).errors.contains("2 jobs in a row measured nothing"));
+    let told = tune(4).refused(1);
+    assert!(told.contains("--ranks-per-host was `32`, and now it is `16`"), "{told}");
 }
 
 #[test]

@@ -70,18 +70,23 @@ impl Plan {
         let settings =
             wanted.iter().map(|wanted| Setting::new(options, wanted)).collect::<Result<Vec<_>, Failure>>()?;
         let launches = usize::from(options.launches);
-        let is_here = options.launch.launcher == DEFAULT_LAUNCHER && options.ranks_per_host.is_none();
         let budget = Budget {
             minutes: options.time,
             cells: settings.iter().map(|setting| setting.cells.len()).sum(),
             launches,
             precision: options.precision,
             limit: options.limit,
-            hot: options.hot || is_here,
+            hot: is_hot(options),
         };
         let demands = Demands { gain: options.gain, significance: options.significance };
         Ok(Plan { settings, budget, launches, demands })
     }
+}
+
+/// Whether calls follow barriers closely: also if all ranks are on this machine.
+fn is_hot(options: &TuneOptions) -> bool {
+    let is_here = options.launch.launcher == DEFAULT_LAUNCHER && options.ranks_per_host.is_none();
+    options.hot || is_here
 }
 
 impl Setting {
@@ -162,7 +167,8 @@ fn words(options: &TuneOptions, wanted: &[Wanted]) -> BTreeMap<String, String> {
     let all = [
         ("bytes", distinct(&bytes).join("; ")),
         ("ranks", joined(wanted.iter().map(|wanted| wanted.ranks.to_string()).collect())),
-        ("ranks-per-host", or_none(options.ranks_per_host.map(|ranks| ranks.to_string()))),
+        // Without the option, they come from the profile.
+        ("ranks-per-host", joined(wanted.iter().map(|wanted| wanted.ranks_per_host.to_string()).collect())),
         ("rules", paths(&options.rules())),
         ("launches", options.launches.to_string()),
         ("gain", format!("{}%", options.gain * 100.0)),
@@ -172,7 +178,7 @@ fn words(options: &TuneOptions, wanted: &[Wanted]) -> BTreeMap<String, String> {
         ("limit", options.limit.to_string()),
         ("precision", format!("{}%", options.precision * 100.0)),
         ("time", or_none(options.time.map(|time| time.to_string()))),
-        ("hot", options.hot.to_string()),
+        ("hot", is_hot(options).to_string()),
         ("launcher", launch.launcher.clone()),
         ("mca", joined(launch.mca.iter().map(|(name, value)| format!("{name}={value}")).collect())),
         ("program", or_none(launch.program.program.as_ref().map(|path| path.display().to_string()))),
