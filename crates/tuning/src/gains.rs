@@ -2,6 +2,7 @@
 
 use crate::statistics::geometric_mean;
 use crate::{Decision, Tried, Tuning};
+use std::ptr;
 
 /// Ratios of the times with a rule file to the times without it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,11 +30,6 @@ impl Decision {
             .map(|(_, tried)| tried)
     }
 
-    /// Returns the ratio that the tuning promises for this cell: 1 if it keeps the default.
-    pub fn expected_ratio(&self) -> f64 {
-        self.chosen.as_ref().map_or(1.0, |chosen| 1.0 - chosen.gain)
-    }
-
     /// Returns the ratio that the verification measured, if there was one.
     pub fn verified_ratio(&self) -> Option<f64> {
         let [default, tuned] = self.verified.as_ref()?;
@@ -42,9 +38,16 @@ impl Decision {
 }
 
 impl Tuning {
-    /// Returns the promised ratios of all cells.
+    /// Returns the ratios that the rules promise for all cells: 1 where no rule replaces the default.
     pub fn expected_gains(&self) -> Gains<'_> {
-        Gains { cells: self.cells.iter().map(|cell| (cell, cell.expected_ratio())).collect() }
+        let settings = self.settings();
+        let rules: Vec<_> = settings.iter().flat_map(|setting| setting.rules()).collect();
+        let has_rule = |cell: &Decision| rules.iter().any(|rule| rule.cells.iter().any(|&one| ptr::eq(one, cell)));
+        let ratio = |cell: &Decision| match &cell.chosen {
+            Some(chosen) if has_rule(cell) => 1.0 - chosen.gain,
+            _ => 1.0,
+        };
+        Gains { cells: self.cells.iter().map(|cell| (cell, ratio(cell))).collect() }
     }
 
     /// Returns the measured ratios of all verified cells.
@@ -83,6 +86,15 @@ mod tests {
         assert!((verified.mean().unwrap() - 0.5).abs() < 1e-9);
         assert_eq!(tuning.expected_gains().worst().unwrap().0.bytes, 8);
         assert_eq!(Gains { cells: Vec::new() }.mean(), None);
+    }
+
+    #[test]
+    fn a_choice_without_a_rule_gains_nothing() {
+        let cell = |bytes| decision(Collective::Alltoallv, 4, bytes);
+        let faster = |bytes| cell(bytes).with("rustcoll:pairwise", 0.5).choosing_it();
+        let mean = |cells| tuning(cells).expected_gains().mean().unwrap();
+        assert!((mean(vec![faster(8), faster(64)]) - 0.5).abs() < 1e-9);
+        assert_eq!(mean(vec![faster(8), cell(64)]), 1.0);
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub fn print(tuning: &Tuning, folder: &Path, output: &mut impl Write) -> io::Res
     let chosen = tuning.cells.iter().filter(|cell| cell.chosen.is_some()).count();
     let cells = counted(tuning.cells.len(), "cell");
     write!(output, "{chosen} of {cells} have something faster than the default")?;
-    match tuning.expected_gains().mean().filter(|_| chosen > 0) {
+    match tuning.expected_gains().mean().filter(|_| tuning.has_rules()) {
         Some(mean) => writeln!(output, "; geometric-mean gain {}", words::percent(1.0 - mean))?,
         None => writeln!(output)?,
     }

@@ -124,10 +124,10 @@ impl Application {
     /// Prints what the application gains by a tuning.
     pub fn print_gain(&self, tuning: &Tuning, output: &mut impl Write) -> io::Result<()> {
         let (mut measured, mut saved) = (0.0, 0.0);
-        for cell in &tuning.cells {
+        for (cell, ratio) in tuning.expected_gains().cells {
             let seconds = self.moving.get(&CellKey::of(cell)).copied().unwrap_or(0.0) / self.ranks as f64;
             measured += seconds;
-            saved += seconds * (1.0 - cell.expected_ratio());
+            saved += seconds * (1.0 - ratio);
         }
         writeln!(
             output,
@@ -159,4 +159,27 @@ pub fn cell_of(kind: &CallKind, row: &Row) -> CellKey {
         _ => bytes.next_multiple_of(Series::ELEMENT).max(Series::ELEMENT),
     };
     CellKey { collective, ranks: size, bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tuning::samples::{self, decision};
+
+    #[test]
+    fn what_no_rule_expresses_saves_no_time() {
+        let cell = |bytes| decision(Collective::Alltoallv, 4, bytes);
+        let faster = |bytes| cell(bytes).with("rustcoll:pairwise", 0.5).choosing_it();
+        let said = |cells: Vec<_>| {
+            let moving = cells.iter().map(|cell| (CellKey::of(cell), 16.0)).collect();
+            let application = Application { name: "a".into(), moving, ranks: 4, seconds: 10.0 };
+            let mut text = Vec::new();
+            application.print_gain(&samples::tuning(cells), &mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let agreeing = said(vec![faster(8), faster(64)]);
+        assert!(agreeing.contains("The rules save 4.000 s, 40.0 % of the job"), "{agreeing}");
+        let disagreeing = said(vec![faster(8), cell(64)]);
+        assert!(disagreeing.contains("The rules save 0.000 s, 0.0 % of the job"), "{disagreeing}");
+    }
 }
