@@ -63,6 +63,7 @@ pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Fa
         is_right &= tell_unverified(&tuning, &record, &tuned);
     }
     is_right &= tell_unmeasured(&plan, &tuning, &record);
+    is_right &= tell_missed_finals(&tuning, &record);
     Ok(if is_right { Outcome::Right } else { Outcome::Wrong })
 }
 
@@ -90,6 +91,21 @@ fn tell_unmeasured(plan: &Plan, tuning: &Tuning, record: &Record) -> bool {
         tell(*place, "the default could not be measured", record, &[&plan::default_contestant()]);
     }
     missing.is_empty()
+}
+
+/// Reports cells in which jobs of the final lack the default, and why. Returns whether most jobs have it everywhere.
+fn tell_missed_finals(tuning: &Tuning, record: &Record) -> bool {
+    let mut is_right = true;
+    for place in tuning.cells.iter().map(CellKey::of) {
+        let (all, measured) = results::finals(record, place);
+        if measured < all {
+            let missed = all - measured;
+            let missing = format!("the default could not be measured in {missed} of {all} jobs of the final");
+            tell(place, &missing, record, &[&plan::default_contestant()]);
+            is_right &= 2 * measured > all;
+        }
+    }
+    is_right
 }
 
 /// Reports cells that could not be verified, and why. Returns whether there are none.

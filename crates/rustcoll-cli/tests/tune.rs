@@ -264,6 +264,30 @@ fn who_was_late_is_called_once_more() {
 }
 
 #[test]
+fn a_default_that_misses_one_job_of_the_final_decides_nothing_by_that() {
+    let tune = |bench: &Bench| {
+        rustcoll(&bench.line("bcast", "8,512,4K", "").replace("--launches 3", "--launches 5"))
+    };
+    let undisturbed = Bench::new("no_final_missed");
+    assert_eq!(tune(&undisturbed).code, Some(0));
+    // Ranks are late in the first job of the final, and in its only repetition.
+    let first = undisturbed.jobs() - 4;
+    let healthy: String =
+        (1..99).filter(|job| ![first, first + 1].contains(job)).map(|job| format!(" {job} ")).collect();
+    let bench = Bench::new("final_missed").with("late", "rustcoll").with("healthy", &healthy);
+    let run = tune(&bench);
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert_eq!(bench.jobs(), undisturbed.jobs() + 1);
+    for bytes in ["512 bytes", "4KiB"] {
+        let expected = format!(
+            "bcast, 13 ranks, {bytes}: the default could not be measured in 1 of 5 jobs of the final: ranks were late in every repetition"
+        );
+        assert!(run.errors.contains(&expected), "{}", run.errors);
+    }
+    assert!(run.output.contains("3 of 3 cells have something faster than the default"), "{}", run.output);
+}
+
+#[test]
 fn what_another_one_is_writing_is_not_moved_aside() {
     let bench = Bench::new("locked");
     assert_eq!(bench.tune("").code, Some(0));

@@ -2,7 +2,7 @@
 
 use crate::candidates::registered_place;
 use crate::chance::chance;
-use crate::{Chosen, Decision, Tried};
+use crate::{Chosen, Decision};
 use measurements::Contestant;
 
 /// A candidate within this factor of the best time counts as equally good.
@@ -18,9 +18,9 @@ pub struct Demands {
 }
 
 /// Chooses a candidate in each cell. The cells are of one collective on the same ranks, by ascending bytes.
-/// Times are medians of the jobs' medians. Two tests, of all calls and of the jobs, tell gains from chance. Only candidates that took
-/// part in as many jobs as the default count. Among equally good candidates, the choice for the next smaller
-/// size wins, then the first in the registry, so that neighbouring sizes share a rule.
+/// Times are medians of the jobs' medians. Two tests, of all calls and of the jobs, tell gains from chance. A candidate is
+/// compared with the default in the jobs that measured both, if these are most jobs. Among equally good candidates, the choice for
+/// the next smaller size wins, then the first in the registry, so that neighbouring sizes share a rule.
 pub fn decide(cells: &mut [Decision], demands: Demands) {
     let mut before: Option<Contestant> = None;
     for cell in cells {
@@ -30,15 +30,16 @@ pub fn decide(cells: &mut [Decision], demands: Demands) {
 }
 
 fn choose(cell: &Decision, demands: Demands, before: Option<&Contestant>) -> Option<Chosen> {
-    let default = cell.default.median()?;
-    let rivals = cell.candidates.iter().enumerate().filter(|(_, one)| is_measured_alike(one, &cell.default));
-    let rivals: Vec<(usize, f64)> =
-        rivals.filter_map(|(number, one)| Some((number, one.median()?))).collect();
-    let least = rivals.iter().map(|(_, seconds)| *seconds).reduce(f64::min)?;
-    let good = rivals.into_iter().filter(|(_, seconds)| *seconds <= least * AS_GOOD);
-    let chosen = good.filter_map(|(candidate, seconds)| {
-        let gain = 1.0 - seconds / default;
-        let probability = chance(&cell.default.launches, &cell.candidates[candidate].launches);
+    let rivals = cell.candidates.iter().enumerate().filter_map(|(candidate, one)| {
+        let [default, rival] = cell.compared(one)?;
+        Some((candidate, rival.median()? / default.median()?, default, rival))
+    });
+    let rivals: Vec<_> = rivals.collect();
+    let least = rivals.iter().map(|(_, ratio, ..)| *ratio).reduce(f64::min)?;
+    let good = rivals.into_iter().filter(|(_, ratio, ..)| *ratio <= least * AS_GOOD);
+    let chosen = good.filter_map(|(candidate, ratio, default, rival)| {
+        let gain = 1.0 - ratio;
+        let probability = chance(&default.launches, &rival.launches);
         let is_enough = gain >= demands.gain && probability < demands.significance;
         is_enough.then_some(Chosen { candidate, gain, probability })
     });
@@ -48,13 +49,10 @@ fn choose(cell: &Decision, demands: Demands, before: Option<&Contestant>) -> Opt
     })
 }
 
-fn is_measured_alike(one: &Tried, default: &Tried) -> bool {
-    one.launches.len() == default.launches.len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Tried;
     use rustcoll::algorithms::Collective;
 
     const DEMANDS: Demands = Demands { gain: 0.1, significance: 0.05 };
@@ -116,10 +114,27 @@ mod tests {
     }
 
     #[test]
-    fn who_took_part_in_fewer_jobs_does_not_count() {
-        let mut cell = cell(8, &[("rustcoll:bruck", 0.5)]);
-        cell.candidates[0].launches.pop();
-        assert_eq!(chosen(vec![cell]), [None]);
+    fn the_jobs_that_measured_both_count_if_they_are_most_jobs() {
+        // The third job is slow, and the default misses it. The candidate misses the first one.
+        let mut both = cell(8, &[("rustcoll:bruck", 0.5), ("rustcoll:pairwise", 1.0)]);
+        both.default.launches[2].clear();
+        both.candidates[0].launches[0].clear();
+        both.candidates[0].launches[2] = vec![50.0; 3];
+        assert_eq!(chosen(vec![both.clone()]), [Some("bruck".to_owned())]);
+        both.candidates[0].launches[4].clear();
+        assert_eq!(chosen(vec![both]), [None]);
+    }
+
+    #[test]
+    fn a_job_that_did_not_measure_the_default_does_not_make_a_candidate_faster() {
+        let mut faster = cell(8, &[("rustcoll:bruck", 1.0)]);
+        for (job, times) in faster.candidates[0].launches.iter_mut().enumerate() {
+            let seconds = if job < 3 { 0.5 } else { 1.0 };
+            *times = vec![seconds; 3];
+        }
+        faster.default.launches[0].clear();
+        faster.default.launches[1].clear();
+        assert_eq!(chosen(vec![faster]), [None]);
     }
 
     #[test]

@@ -17,12 +17,19 @@ impl Decision {
         Some(tried.median()? / self.default.median()?)
     }
 
-    /// Returns the candidates that were measured in as many jobs as the default, and the chosen one.
+    /// Returns the default and a candidate with the times of the jobs that measured both; `None` if these are not more
+    /// than half of the jobs.
+    pub fn compared(&self, tried: &Tried) -> Option<[Tried; 2]> {
+        let both = self.default.in_common(tried);
+        let jobs = self.default.launches.len().max(tried.launches.len());
+        (2 * both[0].launches.len() > jobs).then_some(both)
+    }
+
+    /// Returns the candidates that were measured in more than half of the jobs, and the chosen one.
     pub fn finalists(&self) -> impl Iterator<Item = &Tried> {
         let chosen = self.chosen.as_ref().map(|chosen| chosen.candidate);
-        let launches = self.default.launches.len();
         let is_final =
-            move |place: usize, tried: &Tried| tried.launches.len() >= launches || chosen == Some(place);
+            move |place: usize, tried: &Tried| self.compared(tried).is_some() || chosen == Some(place);
         self.candidates
             .iter()
             .enumerate()
@@ -33,6 +40,7 @@ impl Decision {
     /// Returns the ratio that the verification measured, if there was one.
     pub fn verified_ratio(&self) -> Option<f64> {
         let [default, tuned] = self.verified.as_ref()?;
+        let [default, tuned] = default.in_common(tuned);
         Some(tuned.median()? / default.median()?)
     }
 }
@@ -98,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn finalists_were_measured_as_often_as_the_default() {
+    fn finalists_were_measured_in_most_jobs() {
         let mut cell =
             decision(Collective::Bcast, 4, 8).with("rustcoll:chain", 0.5).with("rustcoll:binary", 0.5);
         cell.candidates[0].launches.truncate(1);

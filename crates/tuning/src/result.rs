@@ -29,7 +29,7 @@ pub struct Tried {
     pub contestant: Contestant,
     /// The algorithm that ran, if the component reports it.
     pub ran: String,
-    /// All times of each job in seconds, by job number, without jobs in which the contestant did not take part.
+    /// All times of each job in seconds, by job number. A job has none if it did not measure the contestant.
     pub launches: Vec<Vec<f64>>,
 }
 
@@ -46,6 +46,17 @@ impl Tried {
         medians
             .map(|median| (median, median))
             .reduce(|(least, most), (median, _)| (least.min(median), most.max(median)))
+    }
+
+    /// Returns both with the times of the jobs that measured both. Jobs differ, so others say nothing of the difference.
+    pub fn in_common(&self, other: &Tried) -> [Tried; 2] {
+        let measured = |one: &Tried, job: usize| one.launches.get(job).is_some_and(|times| !times.is_empty());
+        let jobs = 0..self.launches.len().min(other.launches.len());
+        let common: Vec<usize> = jobs.filter(|&job| measured(self, job) && measured(other, job)).collect();
+        [self, other].map(|one| Tried {
+            launches: common.iter().map(|&job| one.launches[job].clone()).collect(),
+            ..one.clone()
+        })
     }
 
     /// Returns the times of all jobs together, in seconds.
@@ -112,6 +123,17 @@ pub struct Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jobs_that_measured_one_of_two_say_nothing_of_their_difference() {
+        let tried = |launches: &[&[f64]]| Tried {
+            contestant: "rustcoll".parse().unwrap(),
+            ran: String::new(),
+            launches: launches.iter().map(|times| times.to_vec()).collect(),
+        };
+        let [one, other] = tried(&[&[1.0], &[2.0], &[], &[4.0]]).in_common(&tried(&[&[], &[5.0], &[6.0]]));
+        assert_eq!((one.launches, other.launches), (vec![vec![2.0]], vec![vec![5.0]]));
+    }
 
     #[test]
     fn jobs_without_times_do_not_count() {

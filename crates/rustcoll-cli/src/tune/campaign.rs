@@ -181,17 +181,20 @@ impl Campaign<'_> {
             .collect()
     }
 
-    /// Whether a finalist was not far behind the default in the first jobs of the final.
+    /// Whether a finalist was measured in the first jobs of the final, and was not far behind the default in those that measured
+    /// both.
     fn may_win(&self, place: CellKey, contestant: &Contestant) -> bool {
-        let median = |contestant: &Contestant| {
-            let measured = (0..SURE_FINALS).map(|round| {
-                let step = TuningStep { ranks: place.ranks, stage: Stage::Final, round };
-                Some(seconds(&self.record.measurement(step, place, contestant)?.nanoseconds))
-            });
-            Some(median_of_launches(&measured.collect::<Option<Vec<_>>>()?))
+        let times = |contestant: &Contestant, round| {
+            let step = TuningStep { ranks: place.ranks, stage: Stage::Final, round };
+            Some(seconds(&self.record.measurement(step, place, contestant)?.nanoseconds))
         };
-        let both = median(contestant).zip(median(&default_contestant()));
-        both.is_some_and(|(seconds, default)| can_win(seconds, default))
+        let own = |round| times(contestant, round);
+        let both = (0..SURE_FINALS).filter_map(|round| own(round).zip(times(&default_contestant(), round)));
+        let (seconds, default): (Vec<_>, Vec<_>) = both.unzip();
+        match seconds.is_empty() {
+            true => (0..SURE_FINALS).any(|round| own(round).is_some()),
+            false => can_win(median_of_launches(&seconds), median_of_launches(&default)),
+        }
     }
 
     /// Measures all contestants of a step, with as many jobs as it takes.

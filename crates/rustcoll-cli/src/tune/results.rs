@@ -8,6 +8,7 @@ use crate::bench::placement::Placement;
 use crate::command_line::TuneOptions;
 use measurements::{Contestant, Measurement};
 use rustcoll::algorithms::Collective;
+use std::collections::BTreeSet;
 use tuning::{CellKey, Decision, Field, Provenance, Skipped, Tried, Tuning, decide, words};
 
 /// Returns all decisions, and where verified, what the rule file gained. The rule file is the contestant
@@ -55,10 +56,25 @@ fn verification(place: CellKey) -> TuningStep {
 fn tried(record: &Record, place: CellKey, contestant: &Contestant, stage: Stage) -> Option<Tried> {
     let name = contestant.to_string();
     let own = |(step, one): &(TuningStep, &Measurement)| step.stage == stage && one.contestant == name;
-    let measured: Vec<&Measurement> = record.measured_in(place).filter(own).map(|(_, one)| one).collect();
-    let ran = measured.first()?.ran.clone();
-    let launches = measured.iter().map(|one| seconds(&one.nanoseconds)).collect();
+    let measured: Vec<(TuningStep, &Measurement)> = record.measured_in(place).filter(own).collect();
+    let ran = measured.first()?.1.ran.clone();
+    let jobs = measured.iter().map(|(step, _)| step.round + 1).max()?;
+    let mut launches = vec![Vec::new(); jobs];
+    for (step, one) in measured {
+        launches[step.round] = seconds(&one.nanoseconds);
+    }
     Some(Tried { contestant: contestant.clone(), ran, launches })
+}
+
+/// Returns how many jobs of the final measured a cell, and how many of them the default.
+pub fn finals(record: &Record, place: CellKey) -> (usize, usize) {
+    let measured = record.measured_in(place).filter(|(step, _)| step.stage == Stage::Final);
+    let (mut all, mut of_default) = (BTreeSet::new(), BTreeSet::new());
+    for (step, one) in measured {
+        all.insert(step.round);
+        of_default.extend((one.contestant == default_contestant().to_string()).then_some(step.round));
+    }
+    (all.len(), of_default.len())
 }
 
 /// Returns the contestants that were measured in a stage, without the default and rule files.
@@ -76,7 +92,8 @@ fn candidates(record: &Record, place: CellKey, is_stage: impl Fn(Stage) -> bool)
     all
 }
 
-/// Returns a cell with the candidates to choose from: the finalists that were never excluded; none without a final.
+/// Returns a cell with the candidates to choose from: the finalists that were never excluded; none if no final measured the
+/// default.
 fn undecided(
     record: &Record,
     (place, field): (CellKey, &Field),
@@ -88,7 +105,7 @@ fn undecided(
         return None;
     }
     let in_final = tried(record, place, &default, Stage::Final);
-    let finalists = candidates(record, place, |stage| stage == Stage::Final);
+    let finalists = candidates(record, place, |stage| stage == Stage::Final && in_final.is_some());
     let good = finalists.iter().filter(|one| !record.was_excluded(place, one, verification(place)));
     let verified = || {
         let [default, tuned] = [&default, tuned].map(|one| tried(record, place, one, Stage::Verify));
