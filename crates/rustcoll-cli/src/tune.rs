@@ -17,7 +17,7 @@ use crate::command_line::TuneOptions;
 use crate::failure::{Failure, Outcome};
 use crate::interruption;
 use campaign::Campaign;
-pub use entry::{Conclusion, Entry, Event};
+pub use entry::{Conclusion, Entry, Event, Stage, TuningStep};
 use measurements::Contestant;
 pub use plan::FORMAT;
 use plan::Plan;

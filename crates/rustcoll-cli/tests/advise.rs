@@ -116,7 +116,8 @@ fn an_algorithm_without_a_price_is_not_compared() {
     assert!(advice.contains("rustcoll tune --profile FILE"), "{advice}");
 }
 
-/// Makes a folder as `rustcoll tune` leaves it: 64 ranks on 2 nodes, 12 bytes, and these nanoseconds in each of two jobs.
+/// Makes a folder as `rustcoll tune` leaves it: 64 ranks on 2 nodes, 12 bytes, and these nanoseconds in the survey and in five
+/// finals.
 fn measured(name: &str, times: &[(&str, &str, u64)], more: &str) -> PathBuf {
     measured_on(2, name, times, more)
 }
@@ -129,16 +130,25 @@ fn measured_on(nodes: usize, name: &str, times: &[(&str, &str, u64)], more: &str
         "{{\"job\":0,\"step\":{STEP},\"line\":\"job\",\"ranks\":64,\"nodes\":{nodes},\"ranks_per_node\":{ranks_per_node},\
          \"library\":\"\"}}\n"
     );
-    for (contestant, ran, time) in times {
-        for job in 0..2 {
-            text += &format!(
-                "{{\"job\":{job},\"step\":{STEP},\"line\":\"measurement\",\"collective\":\"allreduce\",\"ranks\":64,\"bytes\":12,\
-                 \"contestant\":\"{contestant}\",\"ran\":\"{ran}\",\"late\":0,\"nanoseconds\":[{time},{time}]}}\n"
-            );
-        }
+    for one in times {
+        text += &line("survey", 0, *one);
+        text += &in_final(*one);
     }
     fs::write(folder.join("measured.json"), text + more).unwrap();
     folder
+}
+
+/// Returns what five jobs of the final measured.
+fn in_final(one: (&str, &str, u64)) -> String {
+    (0..5).map(|round| line("final", round, one)).collect()
+}
+
+fn line(stage: &str, round: usize, (contestant, ran, time): (&str, &str, u64)) -> String {
+    format!(
+        "{{\"job\":0,\"step\":{{\"ranks\":64,\"stage\":\"{stage}\",\"round\":{round}}},\"line\":\"measurement\",\
+         \"collective\":\"allreduce\",\"ranks\":64,\"bytes\":12,\"contestant\":\"{contestant}\",\"ran\":\"{ran}\",\"late\":0,\
+         \"nanoseconds\":[{time},{time},{time},{time}]}}\n"
+    )
 }
 
 /// The first step of a tuning on 64 ranks.
@@ -162,6 +172,39 @@ fn what_was_measured_goes_before_predictions() {
     );
     assert!(advice.contains(&expected), "{advice}");
     assert!(advice.contains("bytes=8..15 -> bine\" ..."), "{advice}");
+}
+
+#[test]
+fn who_was_fast_in_the_survey_alone_is_not_advised() {
+    let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
+    let all = [
+        ("rustcoll", "ring", 100, 100),
+        ("rustcoll:bine", "bine", 84, 99),
+        ("rustcoll:circulant", "circulant", 85, 100),
+        ("rustcoll:recursive_doubling", "recursive_doubling", 86, 101),
+    ];
+    let mut lines = line("survey", 0, ("rustcoll:rabenseifner", "rabenseifner", 87));
+    for (contestant, ran, surveyed, time) in all {
+        lines += &line("survey", 0, (contestant, ran, surveyed));
+        lines += &in_final((contestant, ran, time));
+    }
+    let folder = measured("advise_lucky", &[], &lines);
+    let advice = advise(&job, &format!("--measured {}", folder.display()));
+    assert!(advice.contains("1. Nothing: no call has a better algorithm that is known"), "{advice}");
+}
+
+#[test]
+fn before_the_final_a_prediction_counts() {
+    let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
+    for (name, time, expected) in [
+        ("advise_no_final", 95, "1. Nothing: no call has a better algorithm that is known"),
+        ("advise_interrupted", 20, " by the prediction for "),
+    ] {
+        let lines = line("survey", 0, ("rustcoll", "ring", 100)) + &line("survey", 0, ("rustcoll:bine", "bine", time));
+        let folder = measured(name, &[], &lines);
+        let advice = advise(&job, &format!("--measured {}", folder.display()));
+        assert!(advice.contains(expected), "{advice}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use rustcoll::selection::{Call, Choice, Measure, Rules};
 use std::fmt;
 
 /// Advice names an algorithm only if it takes at most this part of the time of the one that ran.
-const BETTER: f64 = 0.9;
+pub const BETTER: f64 = 0.9;
 
 /// The machine, and how the job uses it.
 pub struct Setting {
@@ -37,6 +37,14 @@ pub struct Gain {
     pub known_by: String,
     /// Whether `ratio` was measured, not predicted.
     pub is_measured: bool,
+}
+
+/// What is known of better algorithms for some calls.
+pub enum Known {
+    Gain(Gain),
+    /// As measured, there is none.
+    Nothing,
+    Unknown,
 }
 
 impl Gain {
@@ -78,12 +86,12 @@ impl Setting {
             && Measure::of(kind.collective) != Measure::Nothing
     }
 
-    /// Returns the best algorithm for some calls: by measurement, otherwise by prediction; `None` if both are unknown.
-    pub fn gain(&self, calls: &Calls) -> Result<Option<Gain>, Failure> {
+    /// Returns the best algorithm for some calls: by measurement, otherwise by prediction.
+    pub fn known(&self, calls: &Calls) -> Result<Known, Failure> {
         let placed = self.measured.as_ref().zip(self.placement(calls.kind));
-        match placed.and_then(|(measured, placement)| measured.gain(calls, placement)) {
-            Some(gain) => Ok(Some(gain)),
-            None => self.predicted(calls),
+        match placed.map_or(Known::Unknown, |(measured, placement)| measured.known(calls, placement)) {
+            Known::Unknown => Ok(self.predicted(calls)?.map_or(Known::Unknown, Known::Gain)),
+            known => Ok(known),
         }
     }
 

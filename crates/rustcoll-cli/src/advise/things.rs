@@ -1,6 +1,6 @@
 //! Decides what to do about a job's collectives.
 
-use super::gain::{Gain, Setting};
+use super::gain::{Gain, Known, Setting};
 use super::late::Blame;
 use super::{Calls, LISTED, Sums, share};
 use crate::failure::Failure;
@@ -58,12 +58,12 @@ pub fn things(
     let mut others = 0.0;
     for calls in calls.iter().take(LISTED) {
         let is_worth_it = calls.moving() > WORTH * job && !calls.kind.decided.ends_with(NO_SHARED_MEMORY_YET);
-        let gain = if is_worth_it { setting.gain(calls)? } else { None };
-        match gain {
-            Some(gain) if gain.is_one() && gain.seconds(calls) > WORTH * job => {
+        let known = if is_worth_it { setting.known(calls)? } else { Known::Unknown };
+        match known {
+            Known::Gain(gain) if gain.is_one() && gain.seconds(calls) > WORTH * job => {
                 things.push(gain.advice(calls, job));
             }
-            Some(gain) if gain.is_measured => {}
+            Known::Gain(Gain { is_measured: true, .. }) | Known::Nothing => {}
             _ => others += calls.moving(),
         }
     }
