@@ -36,6 +36,11 @@ impl Cell {
         all.filter(move |other| *other != contestant)
     }
 
+    /// Whether ranks computed during the calls, each contestant for as long as its own call takes alone. Such times have no ratio.
+    pub fn overlaps(&self) -> bool {
+        self.measurements.iter().any(|measurement| measurement.computing > 0)
+    }
+
     /// Returns a contestant's median divided by the best median of the others.
     pub fn ratio(&self, contestant: &str) -> Option<f64> {
         let summaries = self.others(contestant).filter_map(|other| self.summary(other));

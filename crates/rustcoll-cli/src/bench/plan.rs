@@ -363,7 +363,8 @@ impl Plan {
             _ => {
                 check_positive("each", limit.each)?;
                 check_positive("mean", limit.mean)?;
-                limit.cells.check(self)
+                limit.cells.check(self)?;
+                check_comparable(limit, &experiment.name, &races)
             }
         })
     }
@@ -420,6 +421,26 @@ impl Plan {
     pub fn reason(&self, place: ReportedCell, ratio: f64) -> Option<&str> {
         let explains = |remark: &&Remark| remark.cells.contains(place) && ratio <= remark.up_to;
         self.remarks.iter().find(explains).map(|remark| &remark.reason[..])
+    }
+}
+
+/// Fails if a limit compares times of calls during which each contestant computes for as long as its own call takes.
+fn check_comparable(limit: &Limit, experiment: &str, races: &[Race]) -> Result<(), String> {
+    if limit.each.is_none() && limit.mean.is_none() {
+        return Ok(());
+    }
+    let places = races.iter().flat_map(|race| {
+        race.series().flat_map(move |series| {
+            let Series { operation, ref bytes } = *series;
+            bytes.iter().map(move |&bytes| ReportedCell { experiment, operation, ranks: race.ranks, bytes })
+        })
+    });
+    match places.filter(|place| place.operation.overlaps).find(|&place| limit.cells.contains(place)) {
+        Some(place) => Err(format!(
+            "a limit compares times, and those of {} cannot be compared: each contestant computes for as long as its own call takes",
+            place.name()
+        )),
+        None => Ok(()),
     }
 }
 
@@ -557,6 +578,12 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_may_leave_out_calls_that_overlap_with_computing() {
+        let text = experiment("limit = [{ where = { collectives = ['bcast'] }, each = 1.0 }, { algorithm = 'ring' }]");
+        Plan::read(&text.replace("'alltoall'", "'ialltoall@overlap'")).unwrap();
+    }
+
+    #[test]
     fn an_experiment_may_have_a_launcher_of_its_own() {
         for (more, expected) in [("", "mpirun"), ("launcher = 'srun'", "srun")] {
             let plan = Plan::read(&experiment(more)).unwrap();
@@ -621,6 +648,10 @@ mod tests {
             (
                 "network = { latency = '1ms', bandwidth = '1MB/s', gap = '0us' }",
                 "its network needs the commands of a lab",
+            ),
+            (
+                "[[experiment]]\nname = 'b'\ntitle = ''\nranks = [2]\ncollectives = ['scan', 'iscan@overlap']\nlimit = [{ mean = 1.0 }]",
+                "a limit compares times, and those of iscan@overlap cannot be compared",
             ),
             ("limit = [{ each = nan }]", "the experiment `a`: each = NaN is not a number above 0"),
             ("limit = [{ mean = 0.0 }]", "the experiment `a`: mean = 0 is not a number above 0"),

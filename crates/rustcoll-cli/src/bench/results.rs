@@ -28,7 +28,8 @@ pub fn write(cells: &Cells, output: &mut impl Write) -> io::Result<()> {
     }
     write_table(cells, output)?;
     for contestant in contestants(cells) {
-        let ratios: Vec<f64> = cells.0.iter().filter_map(|cell| cell.ratio(contestant)).collect();
+        let compared = cells.0.iter().filter(|cell| !cell.overlaps());
+        let ratios: Vec<f64> = compared.filter_map(|cell| cell.ratio(contestant)).collect();
         let count = counted(ratios.len(), "cell");
         if let Some(mean) = geometric_mean(ratios) {
             writeln!(
@@ -53,7 +54,10 @@ fn rows(cell: &Cell) -> Vec<[String; 11]> {
         let summary = cell.summary(&measurement.contestant)?;
         // Values that are the same as in the row above are left out.
         let once = |text: String| if place == 0 { text } else { String::new() };
-        let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.3}"));
+        let ratio = |ratio: Option<f64>| match ratio {
+            Some(ratio) if !cell.overlaps() => format!("{ratio:.3}"),
+            _ => String::new(),
+        };
         Some([
             once(cell.collective.clone()),
             once(cell.ranks.to_string()),
