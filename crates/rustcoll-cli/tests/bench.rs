@@ -522,6 +522,24 @@ fn a_plan_is_measured_and_reported() {
 }
 
 #[test]
+fn a_report_says_how_each_experiment_was_measured() {
+    let folder = folder("performance_method");
+    for (more, said, unsaid) in [
+        ("", ["at one instant.", "send the same data in each call."], ["after a barrier.", "write what they send"]),
+        (
+            "hot = true\nfresh = true\n",
+            ["after a barrier.", "write what they send before each call."],
+            ["at one instant", "send the same data"],
+        ),
+    ] {
+        assert_eq!(rustcoll(&plan(&folder, "{ each = 9.0 }", more)).code, Some(0));
+        let report = fs::read_to_string(folder.join("report.md")).unwrap();
+        assert!(said.iter().all(|part| report.contains(part)), "{report}");
+        assert!(unsaid.iter().all(|part| !report.contains(part)), "{report}");
+    }
+}
+
+#[test]
 fn times_are_compared_with_a_bound_that_messages_between_two_ranks_set() {
     let folder = folder("performance_bound");
     let plan = "at_least = 1\nat_most = 2\nbudget = 3\ncontestants = ['rustcoll']\nlauncher = 'false'\n\

@@ -33,10 +33,10 @@ const METHOD: &str = "
 ## How it is measured
 
 A number is the median time of the first contestant divided by that of the best of the others, unless a section says otherwise. All of them
-take turns in one job, from starts at one instant (on one node, after a barrier) until the last rank has ended. On one node, ranks write what
-they send before each call, as programs do, except where a section says *the same data*. Other MPIs take turns with it in jobs of their own,
-several of each; then the median of the jobs' medians counts. Results are checked. Bytes are those by the collective's measure
-([rules.md](rules.md)), and those of a block where it has none.
+take turns in one job. A time ends when the last rank has ended the call. Each section says when it begins, and whether what ranks send is new in
+each call, as in programs, or the same data again. Other MPIs take turns with it in jobs of their own, several of each; then the median of the
+jobs' medians counts. Results are checked. Bytes are those by the collective's measure ([rules.md](rules.md)), and those of a block where it has
+none.
 ";
 
 const LIMITS: &str = "
@@ -253,6 +253,14 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
         }
         (None, _) => {}
     }
+    text += match experiment.hot {
+        true => " Calls begin after a barrier.",
+        false => " Ranks begin a call at one instant.",
+    };
+    text += match experiment.fresh {
+        true => " Ranks write what they send before each call.",
+        false => " Ranks send the same data in each call.",
+    };
     if experiment.launches > 1 {
         let _ = write!(text, " {} jobs of each MPI.", experiment.launches);
     }
