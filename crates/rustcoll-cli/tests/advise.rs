@@ -200,7 +200,8 @@ fn before_the_final_a_prediction_counts() {
         ("advise_no_final", 95, "1. Nothing: no call has a better algorithm that is known"),
         ("advise_interrupted", 20, " by the prediction for "),
     ] {
-        let lines = line("survey", 0, ("rustcoll", "ring", 100)) + &line("survey", 0, ("rustcoll:bine", "bine", time));
+        let lines = line("survey", 0, ("rustcoll", "ring", 100))
+            + &line("survey", 0, ("rustcoll:bine", "bine", time));
         let folder = measured(name, &[], &lines);
         let advice = advise(&job, &format!("--measured {}", folder.display()));
         assert!(advice.contains(expected), "{advice}");

@@ -525,7 +525,11 @@ fn a_plan_is_measured_and_reported() {
 fn a_report_says_how_each_experiment_was_measured() {
     let folder = folder("performance_method");
     for (more, said, unsaid) in [
-        ("", ["at one instant.", "send the same data in each call."], ["after a barrier.", "write what they send"]),
+        (
+            "",
+            ["at one instant.", "send the same data in each call."],
+            ["after a barrier.", "write what they send"],
+        ),
         (
             "hot = true\nfresh = true\n",
             ["after a barrier.", "write what they send before each call."],
@@ -626,12 +630,10 @@ fn a_cell_beyond_its_limit_is_measured_again_and_fails_only_if_it_is_beyond_it_t
 
 #[test]
 fn what_an_earlier_plan_measured_besides_does_not_count() {
-    let row = |bytes, contestant, launch, time| {
-        format!("one,bcast,4,{bytes},{contestant},{launch},,0,{time}\n")
-    };
-    let both = |bytes, launch, own, other| {
-        row(bytes, "rustcoll", launch, own) + &row(bytes, "tuned", launch, other)
-    };
+    let row =
+        |bytes, contestant, launch, time| format!("one,bcast,4,{bytes},{contestant},{launch},,0,{time}\n");
+    let both =
+        |bytes, launch, own, other| row(bytes, "rustcoll", launch, own) + &row(bytes, "tuned", launch, other);
     let planned = both(8, 0, 1000, 2000) + &both(64, 0, 3000, 2000);
     for (name, more) in [
         ("performance_earlier_contestant", row(8, "han", 0, 500) + &row(64, "han", 0, 500)),

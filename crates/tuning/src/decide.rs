@@ -31,7 +31,7 @@ pub fn decide(cells: &mut [Decision], demands: Demands) {
 
 fn choose(cell: &Decision, demands: Demands, before: Option<&Contestant>) -> Option<Chosen> {
     let rivals = cell.candidates.iter().enumerate().filter_map(|(candidate, one)| {
-        let [default, rival] = cell.compared(one)?;
+        let [default, rival] = cell.with_default(one)?;
         Some((candidate, rival.median()? / default.median()?, default, rival))
     });
     let rivals: Vec<_> = rivals.collect();

@@ -19,7 +19,7 @@ impl Decision {
 
     /// Returns the default and a candidate with the times of the jobs that measured both; `None` if these are not more
     /// than half of the jobs.
-    pub fn compared(&self, tried: &Tried) -> Option<[Tried; 2]> {
+    pub fn with_default(&self, tried: &Tried) -> Option<[Tried; 2]> {
         let both = self.default.in_common(tried);
         let jobs = self.default.launches.len().max(tried.launches.len());
         (2 * both[0].launches.len() > jobs).then_some(both)
@@ -29,7 +29,7 @@ impl Decision {
     pub fn finalists(&self) -> impl Iterator<Item = &Tried> {
         let chosen = self.chosen.as_ref().map(|chosen| chosen.candidate);
         let is_final =
-            move |place: usize, tried: &Tried| self.compared(tried).is_some() || chosen == Some(place);
+            move |place: usize, tried: &Tried| self.with_default(tried).is_some() || chosen == Some(place);
         self.candidates
             .iter()
             .enumerate()
@@ -50,7 +50,8 @@ impl Tuning {
     pub fn expected_gains(&self) -> Gains<'_> {
         let settings = self.settings();
         let rules: Vec<_> = settings.iter().flat_map(|setting| setting.rules()).collect();
-        let has_rule = |cell: &Decision| rules.iter().any(|rule| rule.cells.iter().any(|&one| ptr::eq(one, cell)));
+        let has_rule =
+            |cell: &Decision| rules.iter().any(|rule| rule.cells.iter().any(|&one| ptr::eq(one, cell)));
         let ratio = |cell: &Decision| match &cell.chosen {
             Some(chosen) if has_rule(cell) => 1.0 - chosen.gain,
             _ => 1.0,

@@ -139,7 +139,9 @@ impl Launcher {
     fn component(&self) -> Option<PathBuf> {
         let folders: Vec<PathBuf> = match self.parameter(COMPONENT_PATH) {
             Some(path) => path.split(':').map(PathBuf::from).collect(),
-            None => open_mpi_folder(None, &self.words[0]).into_iter().chain(in_home(COMPONENTS_OF_USER)).collect(),
+            None => {
+                open_mpi_folder(None, &self.words[0]).into_iter().chain(in_home(COMPONENTS_OF_USER)).collect()
+            }
         };
         folders.iter().map(|folder| folder.join(PLUGIN)).find(|component| component.exists())
     }

@@ -579,7 +579,9 @@ mod tests {
 
     #[test]
     fn a_limit_may_leave_out_calls_that_overlap_with_computing() {
-        let text = experiment("limit = [{ where = { collectives = ['bcast'] }, each = 1.0 }, { algorithm = 'ring' }]");
+        let text = experiment(
+            "limit = [{ where = { collectives = ['bcast'] }, each = 1.0 }, { algorithm = 'ring' }]",
+        );
         Plan::read(&text.replace("'alltoall'", "'ialltoall@overlap'")).unwrap();
     }
 
