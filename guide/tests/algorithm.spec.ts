@@ -339,6 +339,10 @@ test('what a link says amiss beside the problem is said, and the rest of it hold
   await expect(main).toContainText('latency abc: expected a number');
   await expect(main).toContainText('per_node 1.5: expected a whole number');
   await expect(main).toContainText('timeline maybe: expected 1 or 0');
+  await page.goto('/allreduce/ring?p=4&timeline=1&bytes=4294967296&per_node=4294967296');
+  await expect(main).toContainText('bytes 4294967296: expected a whole number from 0 to 4194304');
+  await expect(main).toContainText('per_node 4294967296: expected a whole number from 1 to 1024');
+  await expect(page.getByRole('img', { name: /What 4 ranks do when/ })).toBeVisible();
 });
 
 test('the timeline follows the machine', async ({ page }) => {

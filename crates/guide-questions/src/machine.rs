@@ -139,10 +139,10 @@ impl MachineInput {
 }
 
 /// No time of a machine may be longer.
-const MOST_SECONDS: f64 = 10.0;
+pub const MOST_SECONDS: f64 = 10.0;
 
 /// No node may have more ranks.
-const MOST_RANKS_PER_NODE: usize = 1024;
+pub const MOST_RANKS_PER_NODE: usize = 1024;
 
 #[cfg(test)]
 mod tests {

@@ -28,7 +28,7 @@ pub struct OwnSchedule {
 }
 
 /// Drawing a longer text would take too long while the user waits.
-const MOST_CHARACTERS: usize = 1 << 18;
+pub const MOST_CHARACTERS: usize = 1 << 18;
 
 /// The page draws no buffer with more blocks, and no rank with more slots.
 const MOST_BLOCKS: usize = 1024;

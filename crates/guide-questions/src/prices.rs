@@ -2,10 +2,9 @@
 
 use crate::failure::Failure;
 use crate::machine::MachineInput;
-use crate::problem::{collective, drawn};
+use crate::problem::{MOST_BYTES, collective, drawn};
 use rustcoll::algorithms::Parameter;
 use rustcoll::atlas::{Atlas, Candidate, Point, Sweep};
-use rustcoll::cost::simulation::MOST_BYTES;
 use rustcoll::selection::Parameters;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use rustcoll::algorithms::description::{Description, Field};
-use rustcoll::algorithms::{Algorithm, Collective, Problem};
+use rustcoll::algorithms::{Algorithm, Collective, Problem, Requirement};
+use rustcoll::cost::simulation;
 use rustcoll::text::nearest;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -14,6 +15,11 @@ pub const DRAWN_RANKS: RangeInclusive<usize> = 2..=32;
 
 /// The page draws no vector with more segments.
 pub const MOST_DRAWN_SEGMENTS: usize = 32;
+
+/// The most bytes that the page asks about: as many as are priced where an address has 32 bits, as in the page.
+pub const MOST_BYTES: usize = 1 << 22;
+
+const _: () = assert!(MOST_BYTES <= simulation::MOST_BYTES);
 
 /// An algorithm and the problem that it solves.
 #[derive(Clone, Debug, Deserialize, TS)]
@@ -117,8 +123,13 @@ impl ProblemInput {
 }
 
 /// Returns how many ranks share the first node; nodes are equal.
-fn ranks_per_node(problem: &Problem) -> usize {
+pub fn ranks_per_node(problem: &Problem) -> usize {
     if problem.nodes.is_empty() { problem.size } else { problem.nodes.population(0) }
+}
+
+/// Whether an algorithm serves only calls with all ranks on one node.
+pub fn is_for_one_node(algorithm: &Algorithm) -> bool {
+    algorithm.requires.contains(&Requirement::OneNode)
 }
 
 /// Returns the value of a control as an integer. Fails unless it is whole and from 0 to `u32::MAX`.

@@ -1,9 +1,8 @@
 //! Schedules as text.
 
 use crate::failure::Failure;
-use crate::problem::{Subject, drawn};
+use crate::problem::{MOST_BYTES, Subject, drawn};
 use rustcoll::algorithms::{Algorithm, Calls, Problem};
-use rustcoll::cost::simulation::MOST_BYTES;
 use rustcoll::engine::{Goal, Plan, is_expressible_in_goal};
 use serde::Deserialize;
 use ts_rs::TS;

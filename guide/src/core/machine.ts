@@ -1,5 +1,6 @@
 import type { LocationQuery } from 'vue-router';
 
+import { MOST_RANKS_PER_NODE } from './types/limits';
 import type { MachineInput } from './types/MachineInput';
 import type { Preset } from './types/Preset';
 
@@ -61,7 +62,7 @@ export const MACHINE_TIMES: MachineTime[] = [
 ];
 
 /** The key of a machine's ranks per node in links; `ranks_per_node` is that of problems and of calls. */
-const RANKS_PER_NODE = 'per_node';
+export const RANKS_PER_NODE = 'per_node';
 
 /** Three digits that mean something, without zeros at the end. */
 function digits(number: number): string {
@@ -122,15 +123,19 @@ export const MACHINE_NUMBERS: string[] = [...MACHINE_TIMES.map(({ name }) => nam
 function numberOf(query: LocationQuery, key: string): number | null {
   const text = query[key];
   const number = typeof text === 'string' && text !== '' ? Number(text) : NaN;
-  const isOne = key === RANKS_PER_NODE ? Number.isInteger(number) && number >= 0 : Number.isFinite(number);
+  const isOne =
+    key === RANKS_PER_NODE
+      ? Number.isInteger(number) && number >= 1 && number <= MOST_RANKS_PER_NODE
+      : Number.isFinite(number);
   return isOne ? number : null;
 }
 
-/** What a link says of a machine and is no number. */
+/** What a link says of a machine and is no such number. */
 export function machineFaults(query: LocationQuery): string[] {
+  const wanted = (key: string) =>
+    key === RANKS_PER_NODE ? `whole number from 1 to ${MOST_RANKS_PER_NODE}` : 'number';
   return MACHINE_NUMBERS.filter((key) => query[key] !== undefined && numberOf(query, key) === null).map(
-    (key) =>
-      `${key} ${query[key] || '(nothing)'}: expected a ${key === RANKS_PER_NODE ? 'whole number' : 'number'}`,
+    (key) => `${key} ${query[key] || '(nothing)'}: expected a ${wanted(key)}`,
   );
 }
 

@@ -3,13 +3,8 @@ import type { LocationQueryRaw, RouteLocationRaw } from 'vue-router';
 import { findAlgorithm } from '../core/catalog';
 import type { ChosenParameters } from '../core/types/ChosenParameters';
 import type { CollectiveEntry } from '../core/types/CollectiveEntry';
+import { FEWEST_RANKS, MOST_RANKS, MOST_SEGMENTS } from '../core/types/limits';
 import type { Point } from './scale';
-
-/** What can be drawn, see `DRAWN_RANKS` and `MOST_DRAWN_SEGMENTS` of `crates/guide-questions`. */
-const FEWEST_RANKS = 2;
-const MOST_RANKS = 32;
-const MOST_SEGMENTS = 32;
-const MOST_WINDOW = MOST_RANKS;
 
 /** The number of ranks nearest to some that can be drawn. */
 export const drawnRanks = (ranks: number) => Math.min(Math.max(ranks, FEWEST_RANKS), MOST_RANKS);
@@ -30,7 +25,7 @@ export function algorithmLink(
   if (segment !== null && segment > 0 && controls.includes('segments')) {
     query.segments = Math.min(MOST_SEGMENTS, Math.max(1, Math.ceil(point.bytes / segment)));
   }
-  if (window !== null && controls.includes('window')) query.window = Math.min(window, MOST_WINDOW);
+  if (window !== null && controls.includes('window')) query.window = Math.min(window, MOST_RANKS);
   if (controls.includes('ranks_per_node')) query.ranks_per_node = Math.min(ranksPerNode, ranks);
   return { path: `/${collective.name}/${algorithm}`, query };
 }

@@ -1,16 +1,14 @@
 import { shallowRef } from 'vue';
 
 import { readTextFile } from '../core/text-file';
+import { LONGEST_RULES } from '../core/types/limits';
 import type { RulesText } from '../core/types/RulesText';
-
-/** As long as a text may be that the library reads, see `LONGEST_TEXT`. */
-const LONGEST = 1 << 20;
 
 const KEY = 'rustcoll-guide-rules';
 
 /** The rules of a file. Fails if the file is too long, or is no text. */
 export async function readRuleFile(file: File): Promise<RulesText> {
-  return { name: file.name, text: await readTextFile(file, LONGEST, 'a rule file') };
+  return { name: file.name, text: await readTextFile(file, LONGEST_RULES, 'a rule file') };
 }
 
 function kept(): RulesText | null {

@@ -30,10 +30,9 @@ function unknownKeys(query: LocationQuery, known: string[]): string[] {
 /** What the link to an algorithm says amiss and no control shows. */
 export function algorithmFaults(query: LocationQuery): string[] {
   const [bytes, timeline] = [said(query, 'bytes'), said(query, 'timeline')];
-  const isNoNumber = bytes !== undefined && bytesOfLink(bytes) === null;
   return [
     ...unknownKeys(query, ALGORITHM_KEYS),
-    ...(isNoNumber ? [`bytes ${bytes || '(nothing)'}: expected a whole number`] : []),
+    ...(bytes === undefined ? [] : faultsOf([() => bytesOfLink(bytes)])),
     ...(timeline === undefined ? [] : faultsOf([() => flag(timeline, 'timeline', 'timeline')])),
     ...machineFaults(query),
   ];

@@ -1,7 +1,5 @@
 import { readTextFile } from '../core/text-file';
-
-/** As long as a text may be that the library follows, see `MOST_CHARACTERS` of `crates/guide-questions`. */
-const LONGEST_FILE = 1 << 18;
+import { LONGEST_SCHEDULES } from '../core/types/limits';
 
 /** Longer texts would make links that nobody can pass on. */
 const LONGEST_IN_LINK = 1500;
@@ -30,4 +28,4 @@ export function fitsInLink(text: string): boolean {
 }
 
 /** The schedules of a file. Fails if it is none, or too long. */
-export const readSchedules = (file: File) => readTextFile(file, LONGEST_FILE, 'a schedule');
+export const readSchedules = (file: File) => readTextFile(file, LONGEST_SCHEDULES, 'a schedule');

@@ -2,6 +2,7 @@ import type { LocationQuery, LocationQueryValue } from 'vue-router';
 
 import { GuideError } from '../core/client';
 import { messageOf } from '../core/message';
+import { FEWEST_RANKS, MOST_RANKS, MOST_SEGMENTS } from '../core/types/limits';
 import type { ProblemFields } from '../core/types/ProblemFields';
 
 /** What can be chosen of a problem, by the library's name. */
@@ -17,14 +18,30 @@ export interface FieldDescription {
   most?: number;
 }
 
+export const ROOT: FieldDescription = {
+  field: 'root',
+  key: 'root',
+  title: 'Root',
+  kind: 'number',
+  least: 0,
+  most: MOST_RANKS - 1,
+};
+
 export const PROBLEM_FIELDS: FieldDescription[] = [
-  { field: 'ranks', key: 'p', title: 'Processes', kind: 'number', least: 2, most: 32 },
-  { field: 'root', key: 'root', title: 'Root', kind: 'number', least: 0, most: 31 },
-  { field: 'radix', key: 'r', title: 'Radix', kind: 'number', least: 2, most: 32 },
-  { field: 'segments', key: 'segments', title: 'Segments', kind: 'number', least: 1, most: 32 },
+  { field: 'ranks', key: 'p', title: 'Processes', kind: 'number', least: FEWEST_RANKS, most: MOST_RANKS },
+  ROOT,
+  { field: 'radix', key: 'r', title: 'Radix', kind: 'number', least: 2, most: MOST_RANKS },
+  { field: 'segments', key: 'segments', title: 'Segments', kind: 'number', least: 1, most: MOST_SEGMENTS },
   { field: 'window', key: 'window', title: 'Window', kind: 'number', least: 1 },
   { field: 'ranks_per_node', key: 'ranks_per_node', title: 'Ranks on a node', kind: 'number', least: 1 },
-  { field: 'remote', key: 'remote', title: 'Ranks of the second group', kind: 'number', least: 1, most: 31 },
+  {
+    field: 'remote',
+    key: 'remote',
+    title: 'Ranks of the second group',
+    kind: 'number',
+    least: 1,
+    most: MOST_RANKS - 1,
+  },
   { field: 'grid', key: 'grid', title: 'Grid, as 4x2', kind: 'text' },
   { field: 'periodic', key: 'periodic', title: 'Periodic', kind: 'flag' },
   { field: 'corners', key: 'corners', title: 'Neighbours at corners', kind: 'flag' },
