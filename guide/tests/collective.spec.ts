@@ -164,8 +164,22 @@ test('collectives without bytes are drawn over ranks', async ({ page }) => {
   await expect(choiceOf(page)).toContainText(/by line \d+/);
   await open(page, '/alltoallv');
   await expect(page.getByText('Not all ranks know the bytes of this call')).toBeVisible();
-  await open(page, '/neighbor_alltoall');
+});
+
+test('rules ask for the bytes of neighbours on a grid, and not on other graphs', async ({ page }) => {
+  await open(page, '/neighbor_alltoall?neighbours=26');
   await expect(page.getByText('There are no prices here')).toBeVisible();
+  await expect(page.getByText('Bytes are those of one block')).toBeVisible();
+  await expectChoice(page, { ranks: 27, bytes: 48 }, 'combining');
+  await expectChoice(page, { ranks: 27, bytes: 1 << 10 }, 'linear');
+  await choose(page.getByRole('combobox', { name: 'Neighbours of a rank' }), '6,');
+  await expect(page).toHaveURL(/neighbours=6/);
+  await expectChoice(page, { ranks: 27, bytes: 48 }, 'linear');
+  await choose(page.getByRole('combobox', { name: 'Neighbours of a rank' }), 'on');
+  await expect(page.getByText('Not all ranks know the bytes of this call')).toBeVisible();
+  await expectChoice(page, { ranks: 27, bytes: 0 }, 'linear', MAP_WITHOUT_BYTES);
+  await open(page, '/neighbor_alltoallv');
+  await expect(page.getByRole('combobox', { name: 'Neighbours of a rank' })).toHaveCount(0);
 });
 
 test('the rules that decide stand in a table with links', async ({ page }) => {
@@ -198,6 +212,16 @@ test('a rule file of one’s own changes the map, on all pages until it is put a
   await page.reload();
   await chip(page, 'mine.toml').getByRole('button', { name: 'Back to the default rules' }).click();
   await expectChoice(page, { ranks: 16, bytes: 1 << 20 }, 'rabenseifner');
+});
+
+test('a file with as many rules as there may be is shown', async ({ page }) => {
+  const rule = (number: number) =>
+    `[[alltoall]]\nbytes = "${10 * number}..${10 * number + 4}"\nalgorithm = "bruck"\nradix = ${2 + (number % 7)}\n`;
+  await open(page, '/alltoall');
+  await drop(page, 'many.toml', Array.from({ length: 1000 }, (_, number) => rule(number)).join('\n'));
+  await expect(chip(page, 'many.toml')).toBeVisible({ timeout: 30_000 });
+  await expectChoice(page, { ranks: 16, bytes: 1 << 20 }, 'below');
+  await expectChoice(page, { ranks: 16, bytes: 2 }, 'bruck radix=2');
 });
 
 test('a rule with a window that is too large to draw opens the largest one', async ({ page }) => {

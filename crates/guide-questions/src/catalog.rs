@@ -32,6 +32,8 @@ pub struct CollectiveEntry {
     pub reduces: bool,
     /// What "bytes" means in rules for this collective; none if its rules cannot ask for bytes.
     pub measure: Option<String>,
+    /// Whether rules can ask for more if all ranks have their neighbours at the same offsets of a grid.
+    pub has_grids: bool,
     /// In the order of the registry.
     pub algorithms: Vec<AlgorithmEntry>,
 }
@@ -86,14 +88,14 @@ impl Default for Catalog {
 impl CollectiveEntry {
     fn of(collective: Collective) -> CollectiveEntry {
         let name = collective.name();
-        let measure = Measure::of(collective);
         CollectiveEntry {
             name: name.into(),
             mpi: format!("MPI_{}{}", name[..1].to_uppercase(), &name[1..]),
             summary: words::of_collective(collective).into(),
             is_rooted: collective.is_rooted(),
             reduces: collective.reduces(),
-            measure: (measure != Measure::Nothing).then(|| measure.description().into()),
+            measure: described(Measure::of(collective)),
+            has_grids: has_grids(collective),
             algorithms: collective.algorithms().map(AlgorithmEntry::of).collect(),
         }
     }
@@ -120,6 +122,16 @@ impl AlgorithmEntry {
             keeps_order: algorithm.keeps_order(),
         }
     }
+}
+
+/// Whether calls on grids have a measure that calls on other graphs do not have.
+pub fn has_grids(collective: Collective) -> bool {
+    Measure::on_stencils(collective) != Measure::of(collective)
+}
+
+/// Returns a measure in words; none if it is no measure.
+pub fn described(measure: Measure) -> Option<String> {
+    (measure != Measure::Nothing).then(|| measure.description().into())
 }
 
 /// Returns why a call that does not meet a requirement is refused; none if rustcoll meets it itself.

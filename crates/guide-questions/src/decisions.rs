@@ -1,12 +1,16 @@
 //! Which rule decides, by ranks and bytes.
 
+use crate::catalog::described;
 use crate::failure::{Failure, TextPlace};
 use crate::prices::{ChosenParameters, label};
 use crate::problem::{collective, drawn};
 use rustcoll::algorithms::Collective;
-use rustcoll::selection::{BUILT_IN_NAME, BUILT_IN_TEXT, Call, Note, RuledChoice, Rules};
+use rustcoll::selection::{
+    BUILT_IN_NAME, BUILT_IN_TEXT, Call, Measure, Neighbourhood, Note, Origin, RuledChoice, Rules,
+};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use ts_rs::TS;
 
 /// Asks which rules decide about a collective on these numbers of ranks.
@@ -20,6 +24,17 @@ pub struct DecisionsQuestion {
     pub ranks_per_node: usize,
     /// Whether messages between nodes go by TCP.
     pub tcp: bool,
+    /// The neighbours of each rank in a neighbourhood collective. None on a graph that is no grid.
+    pub grid: Option<GridNeighbours>,
+}
+
+/// What ranks on a grid have in common: each has its neighbours at the same offsets.
+#[derive(Clone, Copy, Debug, Deserialize, TS)]
+pub struct GridNeighbours {
+    /// The neighbours of a rank away from borders.
+    pub neighbours: usize,
+    /// The number of dimensions in which there are neighbours.
+    pub dimensions: usize,
 }
 
 /// A rule file.
@@ -36,6 +51,8 @@ pub struct Decisions {
     pub name: String,
     /// Text of the rules.
     pub text: String,
+    /// What "bytes" means for the calls of the map; none if rules cannot ask for bytes.
+    pub measure: Option<String>,
     /// The rules that decide somewhere on this map.
     pub regions: Vec<Region>,
     /// For each number of ranks, its pieces in ascending order of bytes.
@@ -72,6 +89,9 @@ const MOST_RANKS: usize = 1 << 24;
 /// No map of the page is wider.
 const MOST_COLUMNS: usize = 4096;
 
+/// No rank of the page has more neighbours.
+const MOST_NEIGHBOURS: usize = 1 << 12;
+
 impl DecisionsQuestion {
     /// Returns what the rules decide. Fails if the rules do not parse or a number is out of range.
     pub fn answer(&self) -> Result<Decisions, Failure> {
@@ -79,6 +99,10 @@ impl DecisionsQuestion {
         drawn("ranks_per_node", self.ranks_per_node, 1..=MOST_RANKS)?;
         drawn("ranks_asked", self.ranks.len(), 0..=MOST_COLUMNS)?;
         self.ranks.iter().try_for_each(|&ranks| drawn("ranks", ranks, 1..=MOST_RANKS))?;
+        if let Some(GridNeighbours { neighbours, dimensions }) = self.grid {
+            drawn("neighbours", neighbours, 1..=MOST_NEIGHBOURS)?;
+            drawn("dimensions", dimensions, 1..=neighbours)?;
+        }
         let (name, text) = match &self.rules {
             None => (BUILT_IN_NAME, BUILT_IN_TEXT),
             Some(RulesText { name, text }) => (name.as_str(), text.as_str()),
@@ -87,12 +111,16 @@ impl DecisionsQuestion {
             None => Cow::Borrowed(Rules::built_in()),
             Some(_) => Cow::Owned(Rules::parse(name, text)?),
         };
-        let mut found: Vec<RuledChoice> = Vec::new();
+        let measure = match self.grid {
+            Some(_) => Measure::on_stencils(collective),
+            None => Measure::of(collective),
+        };
+        let mut found = Found::default();
         let columns = self.ranks.iter().map(|&ranks| {
             let pieces = rules.decisions(&self.call(collective, ranks));
             let piece = |piece: rustcoll::selection::DecidedBytes| DecidedBytes {
                 bytes: *piece.bytes.start() as f64,
-                region: number(&mut found, piece.decision),
+                region: found.number(piece.decision),
             };
             pieces.into_iter().map(piece).collect()
         });
@@ -100,7 +128,8 @@ impl DecisionsQuestion {
         Ok(Decisions {
             name: name.into(),
             text: text.into(),
-            regions: found.iter().map(Region::of).collect(),
+            measure: described(measure),
+            regions: found.decisions.iter().map(Region::of).collect(),
             columns,
             notes: rules.notes().iter().map(place).collect(),
         })
@@ -114,18 +143,37 @@ impl DecisionsQuestion {
             nodes: Some(nodes),
             ranks_per_node: Some(self.ranks_per_node.min(ranks)),
             goes_by_tcp: self.tcp,
+            neighbourhood: self.grid.map(Neighbourhood::from),
             ..Call::new(collective, ranks, 0)
         }
     }
 }
 
-/// Returns the index of a decision in `found`. Appends the decision if it is new.
-fn number(found: &mut Vec<RuledChoice>, decision: RuledChoice) -> usize {
-    let known = found.iter().position(|other| *other == decision);
-    known.unwrap_or_else(|| {
-        found.push(decision);
-        found.len() - 1
-    })
+/// Decisions, each once.
+#[derive(Default)]
+struct Found {
+    decisions: Vec<RuledChoice>,
+    /// Where the decisions of a rule are. A line of a foreign file may stand for rules with different choices.
+    by_rule: HashMap<Option<Origin>, Vec<usize>>,
+}
+
+impl Found {
+    /// Returns the index of a decision. Appends the decision if it is new.
+    fn number(&mut self, decision: RuledChoice) -> usize {
+        let of_rule = self.by_rule.entry(decision.origin.clone()).or_default();
+        let known = of_rule.iter().copied().find(|&number| self.decisions[number] == decision);
+        known.unwrap_or_else(|| {
+            of_rule.push(self.decisions.len());
+            self.decisions.push(decision);
+            self.decisions.len() - 1
+        })
+    }
+}
+
+impl From<GridNeighbours> for Neighbourhood {
+    fn from(GridNeighbours { neighbours, dimensions }: GridNeighbours) -> Neighbourhood {
+        Neighbourhood { neighbours, dimensions }
+    }
 }
 
 fn place(note: &Note) -> TextPlace {

@@ -245,7 +245,8 @@ fn whatever_is_asked_is_answered() {
         trace("neighbor_alltoall", "linear", json!({"ranks": 6, "grid": "2x3", "periodic": true})),
         json!({"schedule": {"subject": subject, "form": "goal", "bytes": 8}}),
         json!({"timeline": {"subject": subject, "machine": {"preset": "emulated", "gap": 0.5}, "bytes": 8}}),
-        json!({"decisions": {"collective": "bcast", "rules": null, "ranks": [4, 64], "ranks_per_node": 2, "tcp": false}}),
+        json!({"decisions": {"collective": "bcast", "rules": null, "ranks": [4, 64], "ranks_per_node": 2, "tcp": false,
+            "grid": {"neighbours": 6, "dimensions": 3}}}),
         json!({"prices": {"collective": "scan", "machine": {"preset": "hockney"}, "ranks": 4, "bytes": [8], "sweep": true}}),
         json!({"own": {"collective": "bcast", "text": "rank 0 of 1, 1 blocks\n", "root": 0}}),
     ];
@@ -304,6 +305,43 @@ fn rules_decide_in_pieces_and_their_faults_have_places() {
     assert!(ok(question(Value::Null))["regions"].as_array().unwrap().len() > 1);
     let wrong = reply(question(json!({"name": "own.toml", "text": "[[allreduce]]\nalgorithm = \"rung\"\n"})));
     assert_eq!(wrong["error"]["places"][0]["line"], 2);
+}
+
+#[test]
+fn rules_ask_for_bytes_of_neighbours_on_grids_alone() {
+    let decided = |grid: Value| {
+        let found = ok(json!({"decisions": {"collective": "neighbor_alltoall", "rules": null, "ranks": [27],
+            "ranks_per_node": 1, "tcp": true, "grid": grid}}));
+        let regions = found["regions"].as_array().unwrap();
+        let labels: Vec<_> = regions.iter().map(|region| region["label"].clone()).collect();
+        json!([found["measure"], labels])
+    };
+    assert_eq!(
+        decided(json!({"neighbours": 26, "dimensions": 3})),
+        json!(["one block", ["combining", "linear"]])
+    );
+    assert_eq!(decided(json!({"neighbours": 6, "dimensions": 3})), json!(["one block", ["linear"]]));
+    assert_eq!(decided(Value::Null), json!([null, ["linear"]]));
+    let catalog = ok(json!({"catalog": {}}));
+    for collective in catalog["collectives"].as_array().unwrap() {
+        let has_combining =
+            ["neighbor_allgather", "neighbor_alltoall"].map(Value::from).contains(&collective["name"]);
+        assert_eq!(collective["has_grids"], has_combining, "{collective}");
+    }
+}
+
+#[test]
+fn many_rules_decide_in_many_regions() {
+    let rule = |number: usize| {
+        format!("[[allreduce]]\nbytes = \"{}..{}\"\nalgorithm = \"ring\"\n", 10 * number, 10 * number + 9)
+    };
+    let text: String = (0..1000).map(rule).collect();
+    let rules = json!({"name": "many.toml", "text": text});
+    let found = ok(json!({"decisions": {"collective": "allreduce", "rules": rules, "ranks": [2, 3, 4],
+        "ranks_per_node": 1, "tcp": false, "grid": null}}));
+    // Behind the last rule no rule matches.
+    assert_eq!(found["regions"].as_array().unwrap().len(), 1001);
+    assert_eq!(found["columns"][2][999], json!({"bytes": 9990.0, "region": 999}));
 }
 
 /// Leonardo has other latencies on more than 16 nodes.

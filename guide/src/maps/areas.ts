@@ -37,50 +37,72 @@ function shown({ first, end }: Stretch, frame: Span | null): Span | null {
 /** The decisions as rectangles, as wide as neighbouring columns agree. */
 export function areasOf(decisions: Decisions, columns: Column[], frame: Span | null): Area[] {
   const areas: Area[] = [];
-  let open: Area[] = [];
+  let open = new Map<string, Area>();
   decisions.columns.forEach((pieces, index) => {
     const column = columns[index];
     if (!column) return;
-    open = stretches(pieces).flatMap((stretch) => {
+    const left = open;
+    open = new Map();
+    for (const stretch of stretches(pieces)) {
       const bytes = shown(stretch, frame);
-      if (!bytes) return [];
-      const left = open.find(
-        ({ region, bytes: { low, high } }) =>
-          region === stretch.region && low === bytes.low && high === bytes.high,
-      );
-      if (left) {
-        left.ranks.high = column.high;
-        return [left];
-      }
-      const area = { region: stretch.region, ranks: { low: column.low, high: column.high }, bytes };
-      areas.push(area);
-      return [area];
-    });
+      if (!bytes) continue;
+      const key = `${stretch.region} ${bytes.low} ${bytes.high}`;
+      const known = left.get(key);
+      const area = known ?? { region: stretch.region, ranks: { low: column.low, high: column.high }, bytes };
+      if (!known) areas.push(area);
+      area.ranks.high = column.high;
+      open.set(key, area);
+    }
   });
   return areas;
 }
 
-/** For each region the largest rectangle that lies in it: there its name is written. */
+/** A stretch, and the index of its column. */
+interface Placed extends Stretch {
+  column: number;
+}
+
+/** The stretches of each region, column after column. */
+function byRegion(decisions: Decisions): Map<number, Placed[]> {
+  const found = new Map<number, Placed[]>();
+  decisions.columns.forEach((pieces, column) => {
+    for (const stretch of stretches(pieces)) {
+      const placed = found.get(stretch.region) ?? [];
+      placed.push({ ...stretch, column });
+      found.set(stretch.region, placed);
+    }
+  });
+  return found;
+}
+
+/** Octaves of bytes; nothing can be written into less. */
+const LEAST_HEIGHT = 0.5;
+
+/** For each region the largest rectangle that lies in it and may be high enough: there its name is written. */
 export function roomiest(decisions: Decisions, columns: Column[], frame: Span | null): Area[] {
-  return decisions.regions.flatMap((_, region) => {
-    const parts = decisions.columns.map((pieces) =>
-      stretches(pieces)
-        .filter((stretch) => stretch.region === region)
-        .flatMap((stretch) => shown(stretch, frame) ?? []),
+  return [...byRegion(decisions)].flatMap(([region, placed]) => {
+    const parts: Span[][] = columns.map(() => []);
+    for (const stretch of placed) {
+      const bytes = shown(stretch, frame);
+      if (bytes && bytes.high - bytes.low >= LEAST_HEIGHT) parts[stretch.column]?.push(bytes);
+    }
+    return largest(
+      parts.flatMap((spans, first) => spans.flatMap((bytes) => widest(region, parts, columns, first, bytes))),
     );
-    const best = parts.flatMap((spans, first) =>
-      spans.flatMap((bytes) => widest(region, parts, columns, first, bytes)),
-    );
-    return best.sort((one, other) => size(other) - size(one)).slice(0, 1);
   });
 }
 
 const size = ({ ranks, bytes }: Area) => (ranks.high - ranks.low) * (bytes.high - bytes.low);
 
-/** The largest rectangle that begins with a part of a column. */
+/** The largest of some rectangles, if there are any. */
+const largest = (areas: Area[]) =>
+  areas.length === 0 ? [] : [areas.reduce((best, area) => (size(area) > size(best) ? area : best))];
+
+/** The largest rectangle that begins with a part of a column; none if it is larger from the column before. */
 function widest(region: number, parts: Span[][], columns: Column[], first: number, start: Span): Area[] {
   const low = columns[first]?.low;
-  if (low === undefined) return [];
+  const isSame = (part: Span) => part.low === start.low && part.high === start.high;
+  if (low === undefined || parts[first - 1]?.some(isSame)) return [];
   const found: Area[] = [];
   let bytes: Span | undefined = start;
   for (let index = first; bytes && index < parts.length; index++) {
@@ -91,7 +113,7 @@ function widest(region: number, parts: Span[][], columns: Column[], first: numbe
     const high = columns[index]?.high;
     if (bytes && high !== undefined) found.push({ region, ranks: { low, high }, bytes });
   }
-  return found.sort((one, other) => size(other) - size(one)).slice(0, 1);
+  return largest(found);
 }
 
 /** Which rule decides a call, and from how many bytes to before how many; undefined where nobody was asked. */
@@ -108,17 +130,14 @@ export interface Extent {
 }
 
 export function extents(decisions: Decisions, columns: Column[]): Extent[] {
-  return decisions.regions.flatMap((_, region) => {
-    const met = decisions.columns.flatMap((pieces, index) =>
-      stretches(pieces)
-        .filter((stretch) => stretch.region === region)
-        .map(({ first, end }) => ({ ranks: columns[index]?.ranks ?? 0, first, end })),
-    );
-    if (met.length === 0) return [];
-    const ranks = met.map((stretch) => stretch.ranks);
-    const least = Math.min(...met.map(({ first }) => first));
-    const most = Math.max(...met.map(({ end }) => end - 1));
-    return [{ region, ranks: [Math.min(...ranks), Math.max(...ranks)], bytes: [least, most] }];
+  return [...byRegion(decisions)].map(([region, placed]) => {
+    const extent: Extent = { region, ranks: [Infinity, -Infinity], bytes: [Infinity, -Infinity] };
+    for (const { column, first, end } of placed) {
+      const ranks = columns[column]?.ranks ?? 0;
+      extent.ranks = [Math.min(extent.ranks[0], ranks), Math.max(extent.ranks[1], ranks)];
+      extent.bytes = [Math.min(extent.bytes[0], first), Math.max(extent.bytes[1], end - 1)];
+    }
+    return extent;
   });
 }
 

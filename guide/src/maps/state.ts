@@ -1,11 +1,14 @@
 import type { LocationQuery } from 'vue-router';
 
 import { describedMachine, MACHINE_TIMES, machineFromQuery, machineToQuery } from '../core/machine';
+import type { CollectiveEntry } from '../core/types/CollectiveEntry';
+import { MOST_RANKS_PER_NODE, MOST_SECONDS } from '../core/types/limits';
 import type { MachineInput } from '../core/types/MachineInput';
 import type { Preset } from '../core/types/Preset';
 import { said } from '../run/problem-link';
 import type { LinkChange } from '../run/use-link';
 import { ATLAS_BYTES, ATLAS_MOST_RANKS, atlasRanks } from './atlas';
+import { NEIGHBOURHOODS } from './neighbours';
 
 /** What the plot has across. */
 export type Across = 'p' | 'n';
@@ -24,11 +27,15 @@ export interface MapState {
   p: number;
   /** The bytes of the plot against ranks. */
   n: number;
+  /** The neighbours of each rank on a grid, for rules; 0 on a graph that is no grid. */
+  neighbours: number;
   /** The algorithms that the plot does not show. */
   hidden: string[];
 }
 
-export const DEFAULTS = { most: 32, plot: 'p', p: 16, n: 1024 } as const;
+export const DEFAULTS = { most: 32, plot: 'p', p: 16, n: 1024, neighbours: 4 } as const;
+
+const NEIGHBOURS = NEIGHBOURHOODS.map(({ neighbours }) => neighbours);
 
 /** What a link may say. */
 const KEYS = [
@@ -37,14 +44,18 @@ const KEYS = [
   ...['ranks_per_node', 'most', 'sweep', 'overlay', 'plot', 'p', 'n', 'hide'],
 ];
 
-/** Reads a link of a collective with these algorithms; what it says amiss has its default, and a message. */
+const keysOf = ({ has_grids }: CollectiveEntry) => (has_grids ? [...KEYS, 'neighbours'] : KEYS);
+
+/** Reads a link of a collective; what it says amiss has its default, and a message. */
 export function readState(
   query: LocationQuery,
   presets: Preset[],
-  algorithms: string[],
+  collective: CollectiveEntry,
 ): { state: MapState; faults: string[] } {
-  const unknown = Object.keys(query).filter((key) => !KEYS.includes(key));
-  const faults = unknown.map((key) => `${key}: expected one of ${KEYS.join(', ')}`);
+  const keys = keysOf(collective);
+  const unknown = Object.keys(query).filter((key) => !keys.includes(key));
+  const faults = unknown.map((key) => `${key}: expected one of ${keys.join(', ')}`);
+  const algorithms = collective.algorithms.map(({ name }) => name);
   const text = (key: string) => said(query, key);
   /** One of some values; the default if the link has none of them, which is said. */
   const oneOf = <Value extends string | number>(key: string, values: readonly Value[], otherwise: Value) => {
@@ -67,16 +78,13 @@ export function readState(
     plot: oneOf('plot', ['p', 'n'], DEFAULTS.plot),
     p: oneOf('p', atlasRanks(most), DEFAULTS.p),
     n: oneOf('n', ATLAS_BYTES, DEFAULTS.n),
+    neighbours: collective.has_grids
+      ? oneOf('neighbours', NEIGHBOURS, DEFAULTS.neighbours)
+      : DEFAULTS.neighbours,
     hidden: named.filter((name) => algorithms.includes(name)),
   };
   return { state, faults };
 }
-
-/** No time of a machine is longer, see `MOST_SECONDS` of `crates/guide-questions`. */
-const MOST_SECONDS = 10;
-
-/** No node has more ranks, see `MOST_RANKS_PER_NODE` of `crates/guide-questions`. */
-const MOST_RANKS_PER_NODE = 1024;
 
 function readMachine(query: LocationQuery, presets: Preset[], faults: string[]): MachineInput {
   const usual = presets[0]?.name ?? '';
@@ -105,7 +113,7 @@ function readMachine(query: LocationQuery, presets: Preset[], faults: string[]):
 
 /** The link of a state; what has its default is left out. */
 export function writeState(state: MapState, presets: Preset[]): LinkChange {
-  const { machine, most, sweep, overlay, plot, p, n, hidden } = state;
+  const { machine, most, sweep, overlay, plot, p, n, neighbours, hidden } = state;
   const { machine: preset, ...times } = machineToQuery({ ...machine, ranks_per_node: undefined });
   const unless = <Value>(value: Value, usual: Value) => (value === usual ? undefined : String(value));
   return {
@@ -118,6 +126,7 @@ export function writeState(state: MapState, presets: Preset[]): LinkChange {
     plot: unless<Across>(plot, DEFAULTS.plot),
     p: unless<number>(p, DEFAULTS.p),
     n: unless<number>(n, DEFAULTS.n),
+    neighbours: unless<number>(neighbours, DEFAULTS.neighbours),
     hide: hidden.length > 0 ? hidden.join(',') : undefined,
   };
 }

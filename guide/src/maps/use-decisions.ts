@@ -17,7 +17,7 @@ export interface Refused {
 export function useDecisions(
   collective: () => string,
   ranks: number[],
-  machine: () => Pick<DecisionsQuestion, 'ranks_per_node' | 'tcp'>,
+  circumstances: () => Pick<DecisionsQuestion, 'ranks_per_node' | 'tcp' | 'grid'>,
 ) {
   const decisions = shallowRef<Decisions | null>(null);
   const refused = shallowRef<Refused | null>(null);
@@ -25,10 +25,10 @@ export function useDecisions(
   const begin = turns();
 
   const decide = (rules: RulesText | null) =>
-    ask('decisions', { collective: collective(), rules, ranks, ...machine() });
+    ask('decisions', { collective: collective(), rules, ranks, ...circumstances() });
 
   watch(
-    [collective, () => JSON.stringify(machine()), ownRules],
+    [collective, () => JSON.stringify(circumstances()), ownRules],
     async ([name], [before], onCleanup) => {
       if (name !== before) decisions.value = null;
       let isCurrent = true;

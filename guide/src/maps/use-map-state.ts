@@ -8,8 +8,7 @@ import { readState, writeState, type MapState } from './state';
 /** What the reader chose on a collective's page, which the link keeps. */
 export function useMapState(collective: () => CollectiveEntry, presets: Preset[]) {
   const link = useLink();
-  const names = computed(() => collective().algorithms.map(({ name }) => name));
-  const read = computed(() => readState(link.query(), presets, names.value));
+  const read = computed(() => readState(link.query(), presets, collective()));
   const state = computed(() => read.value.state);
 
   /** What the link said amiss goes with the change. */

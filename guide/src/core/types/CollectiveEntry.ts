@@ -18,6 +18,10 @@ reduces: boolean,
  */
 measure: string | null, 
 /**
+ * Whether rules can ask for more if all ranks have their neighbours at the same offsets of a grid.
+ */
+has_grids: boolean, 
+/**
  * In the order of the registry.
  */
 algorithms: Array<AlgorithmEntry>, };

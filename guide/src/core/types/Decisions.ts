@@ -16,6 +16,10 @@ name: string,
  */
 text: string, 
 /**
+ * What "bytes" means for the calls of the map; none if rules cannot ask for bytes.
+ */
+measure: string | null, 
+/**
  * The rules that decide somewhere on this map.
  */
 regions: Array<Region>, 
