@@ -271,8 +271,7 @@ test('a link brings everything back', async ({ page }) => {
 });
 
 test('a link brings back the speed, the timeline and its machine, also after a reload', async ({ page }) => {
-  const settings =
-    'p=8&ranks_per_node=2&speed=4&timeline=1&machine=hockney&bytes=4096&latency=0.00001&per_node=2';
+  const settings = 'p=8&ranks_per_node=2&speed=4&timeline=1&machine=hockney&bytes=4096&latency=0.00001';
   await page.goto(`/alltoall/node_aware?${settings}`);
   for (const _ of range(2)) {
     await expect(page.getByRole('spinbutton', { name: 'Ranks on a node' })).toHaveValue('2');
@@ -361,6 +360,22 @@ test('the timeline follows the machine', async ({ page }) => {
   await expect(page.getByRole('button', { name: 'As it was' })).toBeVisible();
   await page.goto('/allreduce/ring?p=4&timeline=1&machine=nowhere');
   await expect(page.locator('main')).toContainText('nowhere');
+});
+
+test('a timeline has the nodes of its run', async ({ page }) => {
+  const chart = page.getByRole('img', { name: /What 8 ranks do when/ });
+  const ofMachine = page.getByRole('combobox', { name: 'Ranks on a node' });
+  await page.goto('/alltoall/node_aware?p=8&ranks_per_node=2&timeline=1&per_node=1');
+  await expect(chart).toBeVisible();
+  await expect(page.getByRole('spinbutton', { name: 'Ranks on a node' })).toHaveValue('2');
+  await expect(ofMachine).toHaveCount(0);
+  await expect(page.getByRole('alert')).toContainText('per_node: this has no effect');
+  await page.goto('/alltoall/shared?p=8&timeline=1');
+  await expect(chart).toBeVisible();
+  await expect(ofMachine).toHaveCount(0);
+  await page.goto('/alltoall/bruck?p=8&timeline=1');
+  await expect(chart).toBeVisible();
+  await expect(ofMachine).toHaveCount(1);
 });
 
 test('a run that takes no time has a sentence in place of a chart', async ({ page }) => {

@@ -1,7 +1,7 @@
 //! The catalog of the guide: collectives, algorithms and machines.
 
 use crate::machine::{self, Preset};
-use crate::problem::control;
+use crate::problem::{control, is_for_one_node};
 use crate::words;
 use rustcoll::algorithms::description::Field;
 use rustcoll::algorithms::{Algorithm, Collective, Reason, Requirement};
@@ -56,6 +56,8 @@ pub struct AlgorithmEntry {
     pub refuses: Vec<String>,
     /// Whether the algorithm combines operands in the order of their ranks.
     pub keeps_order: bool,
+    /// Whether the algorithm or its problem says which ranks share a node, so that a machine does not.
+    pub places_ranks: bool,
 }
 
 /// How the ranks of an algorithm communicate.
@@ -120,6 +122,7 @@ impl AlgorithmEntry {
             controls: controls.map(|field| control(field.name())).collect(),
             refuses: algorithm.requires.iter().filter_map(refuses).collect(),
             keeps_order: algorithm.keeps_order(),
+            places_ranks: algorithm.takes_nodes() || is_for_one_node(algorithm),
         }
     }
 }

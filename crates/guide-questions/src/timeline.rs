@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::machine::MachineInput;
-use crate::problem::{Subject, collective, drawn};
-use rustcoll::cost::simulation::{self, Activity, MOST_BYTES, Simulation};
+use crate::problem::{MOST_BYTES, Subject, collective, drawn, is_for_one_node, ranks_per_node};
+use rustcoll::algorithms::{Algorithm, Problem};
+use rustcoll::cost::Machine;
+use rustcoll::cost::simulation::{self, Activity, Simulation};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -54,13 +56,21 @@ impl TimelineQuestion {
     pub fn answer(&self) -> Result<Timeline, Failure> {
         let (algorithm, problem) = self.subject.read()?;
         let collective = collective(&self.subject.collective)?;
-        let machine = self.machine.read()?;
+        let machine = placed(self.machine.read()?, algorithm, &problem);
         drawn("bytes", self.bytes, 0..=MOST_BYTES)?;
         let timeline = Simulation::new(collective, algorithm, &problem, &machine)
             .and_then(|simulation| simulation.timeline(self.bytes))
             .map_err(|error| Failure::new(error.to_string()))?;
         let ranks = timeline.ranks.iter().map(|spans| spans.iter().map(Span::of).collect()).collect();
         Ok(Timeline { seconds: timeline.seconds, ranks })
+    }
+}
+
+/// Returns the machine with as many ranks on a node as there are in the run, if the run itself says so.
+fn placed(machine: Machine, algorithm: &Algorithm, problem: &Problem) -> Machine {
+    match !problem.nodes.is_empty() || is_for_one_node(algorithm) {
+        true => Machine { ranks_per_node: ranks_per_node(problem), ..machine },
+        false => machine,
     }
 }
 

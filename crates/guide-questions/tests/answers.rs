@@ -370,6 +370,8 @@ fn prices_and_timelines_agree() {
     let subject = json!({"collective": "allreduce", "algorithm": "ring", "problem": {"ranks": 8}});
     let timeline = ok(json!({"timeline": {"subject": subject, "machine": machine, "bytes": 65536}}));
     assert_eq!(ring["seconds"][1], timeline["seconds"]);
+    let far = json!({"timeline": {"subject": subject, "machine": machine, "bytes": 4194305}});
+    assert_eq!(error(far).0, "bytes 4194305: expected a whole number from 0 to 4194304");
     let (message, field) = error(
         json!({"timeline": {"subject": subject, "machine": {"preset": "hockney", "gap": -1.0}, "bytes": 8}}),
     );
@@ -377,4 +379,25 @@ fn prices_and_timelines_agree() {
         (message.as_str(), field.as_deref()),
         ("gap -1.0: expected seconds from 0 to 10", Some("gap"))
     );
+}
+
+/// A machine cannot say otherwise.
+#[test]
+fn a_timeline_has_the_nodes_of_its_run() {
+    let seconds = |algorithm: &str, problem: Value, sharing: usize| {
+        let subject = json!({"collective": "alltoall", "algorithm": algorithm, "problem": problem});
+        let machine = json!({"preset": "leonardo", "ranks_per_node": sharing});
+        let timeline = json!({"timeline": {"subject": subject, "machine": machine, "bytes": 1024}});
+        ok(timeline)["seconds"].as_f64().unwrap()
+    };
+    let nodes = json!({"ranks": 8, "ranks_per_node": 4});
+    assert_eq!(seconds("node_aware", nodes.clone(), 1), seconds("node_aware", nodes, 4));
+    assert_eq!(seconds("shared", json!({"ranks": 8}), 1), seconds("shared", json!({"ranks": 8}), 8));
+    assert_ne!(seconds("bruck", json!({"ranks": 8}), 1), seconds("bruck", json!({"ranks": 8}), 8));
+    let catalog = ok(json!({"catalog": {}}));
+    let collectives = catalog["collectives"].as_array().unwrap();
+    let alltoall = collectives.iter().find(|one| one["name"] == "alltoall").unwrap();
+    let algorithms = alltoall["algorithms"].as_array().unwrap();
+    let places = |name: &str| &algorithms.iter().find(|one| one["name"] == name).unwrap()["places_ranks"];
+    assert_eq!(["node_aware", "shared", "bruck"].map(places), [true, true, false]);
 }

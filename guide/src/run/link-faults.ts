@@ -1,6 +1,7 @@
 import type { LocationQuery } from 'vue-router';
 
-import { machineFaults, MACHINE_NUMBERS } from '../core/machine';
+import { machineFaults, MACHINE_NUMBERS, RANKS_PER_NODE } from '../core/machine';
+import type { AlgorithmEntry } from '../core/types/AlgorithmEntry';
 import { faultsOf, flag, PROBLEM_FIELDS, said } from './problem-link';
 import { bytesOfLink } from './use-bytes';
 
@@ -27,13 +28,16 @@ function unknownKeys(query: LocationQuery, known: string[]): string[] {
     .map((key) => `${key}: this page has no such key; it has ${known.join(', ')}`);
 }
 
+const NO_NODES = `${RANKS_PER_NODE}: this has no effect where the algorithm says which ranks share a node`;
+
 /** What the link to an algorithm says amiss and no control shows. */
-export function algorithmFaults(query: LocationQuery): string[] {
+export function algorithmFaults(query: LocationQuery, { places_ranks }: AlgorithmEntry): string[] {
   const [bytes, timeline] = [said(query, 'bytes'), said(query, 'timeline')];
   return [
     ...unknownKeys(query, ALGORITHM_KEYS),
     ...(bytes === undefined ? [] : faultsOf([() => bytesOfLink(bytes)])),
     ...(timeline === undefined ? [] : faultsOf([() => flag(timeline, 'timeline', 'timeline')])),
+    ...(places_ranks && said(query, RANKS_PER_NODE) !== undefined ? [NO_NODES] : []),
     ...machineFaults(query),
   ];
 }

@@ -28,4 +28,8 @@ refuses: Array<string>,
 /**
  * Whether the algorithm combines operands in the order of their ranks.
  */
-keeps_order: boolean, };
+keeps_order: boolean, 
+/**
+ * Whether the algorithm or its problem says which ranks share a node, so that a machine does not.
+ */
+places_ranks: boolean, };
