@@ -142,6 +142,32 @@ test('rabenseifner shows reductions as expressions', async ({ page }) => {
   );
 });
 
+test('costs are those of the rank that sends or receives most, and rounds are of messages or flags', async ({
+  page,
+}) => {
+  const run = new RunOnPage(page);
+  await page.goto('/gather/linear?p=8');
+  await expect(run.whole).toContainText('7 messages and 7 blocks sent or received by one rank');
+  await page.goto('/alltoall/shared?p=8');
+  await expect(run.whole).toContainText('0 rounds of messages');
+  await expect(run.whole).toContainText(/Cost: [1-9]\d* rounds? of messages or flags/);
+});
+
+test('a barrier has messages, and neither blocks nor bytes', async ({ page }) => {
+  await page.goto('/barrier/dissemination?p=8&r=2&step=1');
+  const run = new RunOnPage(page);
+  await run.expectTotal('Messages', 8, 8);
+  await expect(run.words.getByRole('row')).toHaveCount(2);
+  await expect(run.whole).toContainText('24 messages, 3 rounds of messages');
+  await expect(run.whole).not.toContainText(/block|byte/);
+  await expect(page.getByText('No data moves here')).toBeVisible();
+  await expect(page.getByRole('combobox', { name: 'Elements in a block' })).toHaveCount(0);
+  await page.goto('/barrier/compare?a=dissemination&b=tree&p=8');
+  const totals = page.getByRole('table', { name: 'Up to now' });
+  await expect(totals.getByRole('row', { name: 'Messages' })).toHaveCount(1);
+  await expect(page.getByRole('row', { name: 'Bytes' })).toHaveCount(0);
+});
+
 test('play, stop, reset, back, speed and the slider move the run', async ({ page }) => {
   await page.goto('/alltoall/bruck?p=8&r=2');
   const run = new RunOnPage(page);
@@ -249,6 +275,9 @@ test('blocks can be read by keys', async ({ page, isMobile }) => {
   await page.keyboard.press('ArrowDown');
   await expect(pointed).toContainText('P1, send buffer, block 1: block 1 of rank 1');
   await run.expectStep(0, 4);
+  await page.keyboard.press('End');
+  await run.expectStep(4, 4);
+  await expect(pointed).toHaveText('P1, send buffer, block 1: block 1 of rank 1');
 });
 
 test('a link brings everything back', async ({ page }) => {

@@ -19,6 +19,8 @@ use ts_rs::TS;
 pub struct Trace {
     /// The problem with its defaults filled in.
     pub problem: ShownProblem,
+    /// Whether messages carry data. Those of a barrier are tokens.
+    pub has_data: bool,
     /// How many blocks a buffer is cut into.
     pub blocks: usize,
     /// The buffers of which some rank has a block.
@@ -198,31 +200,33 @@ impl Trace {
     /// Returns the run of an algorithm. Fails if the subject cannot be read.
     pub fn of(subject: &Subject) -> Result<Trace, Failure> {
         let (algorithm, problem) = subject.read()?;
+        let collective = problem::collective(&subject.collective)?;
         let shown = subject.problem.shown(algorithm, &problem);
         if let Some(calls) = algorithm.calls() {
             let calls = acts(calls, &problem);
             let verdict = Verdict::of(verify_calls(algorithm, &problem, ELEMENTS));
-            return Ok(Trace { calls: Some(calls), has_ended: true, ..Trace::empty(shown, verdict) });
+            return Ok(Trace {
+                calls: Some(calls),
+                has_ended: true,
+                ..Trace::empty(collective, shown, verdict)
+            });
         }
         let schedules = algorithm.programs(&problem);
-        let subjects = Subjects {
-            collective: problem::collective(&subject.collective)?,
-            algorithm: Some(algorithm),
-            problem: &problem,
-            schedules: &schedules,
-        };
+        let subjects =
+            Subjects { collective, algorithm: Some(algorithm), problem: &problem, schedules: &schedules };
         Ok(Trace::drawn(&subjects, shown, Verdict::of(verify_programs(algorithm, &problem, &schedules))))
     }
 
     /// Returns the run of schedules as far as it gets; without steps, if a schedule makes no sense by itself.
     pub fn drawn(subjects: &Subjects, problem: ShownProblem, verdict: Verdict) -> Trace {
         let traced = trace::Trace::new(subjects.collective, subjects.problem, subjects.schedules);
-        let Ok(traced) = traced else { return Trace::empty(problem, verdict) };
+        let Ok(traced) = traced else { return Trace::empty(subjects.collective, problem, verdict) };
         let buffers = buffers(subjects);
         let cell = |write: &trace::Write| cell(&buffers, write);
         let cost = traced.has_ended.then(|| Cost::of(subjects.schedules));
         Trace {
             problem,
+            has_data: has_data(subjects.collective),
             blocks: subjects.schedules.iter().map(|schedule| schedule.blocks).max().unwrap_or(0),
             values: values(&traced.values),
             initial: traced.given.iter().map(cell).collect(),
@@ -236,9 +240,10 @@ impl Trace {
         }
     }
 
-    fn empty(problem: ShownProblem, verdict: Verdict) -> Trace {
+    fn empty(collective: Collective, problem: ShownProblem, verdict: Verdict) -> Trace {
         Trace {
             problem,
+            has_data: has_data(collective),
             blocks: 0,
             buffers: Vec::new(),
             values: Vec::new(),
@@ -251,6 +256,10 @@ impl Trace {
             calls: None,
         }
     }
+}
+
+fn has_data(collective: Collective) -> bool {
+    collective != Collective::Barrier
 }
 
 impl Verdict {

@@ -401,3 +401,14 @@ fn a_timeline_has_the_nodes_of_its_run() {
     let places = |name: &str| &algorithms.iter().find(|one| one["name"] == name).unwrap()["places_ranks"];
     assert_eq!(["node_aware", "shared", "bruck"].map(places), [true, true, false]);
 }
+
+#[test]
+fn a_barrier_carries_no_data() {
+    for (collective, algorithm, has_data) in [("barrier", "tree", false), ("bcast", "binomial", true)] {
+        assert_eq!(
+            ok(trace(collective, algorithm, json!({"ranks": 4})))["has_data"],
+            has_data,
+            "{algorithm}"
+        );
+    }
+}

@@ -75,8 +75,9 @@ export function titleOf({ name, controls }: AlgorithmEntry, { problem }: Trace):
 export function announcement(trace: Trace, step: number): string {
   const made = trace.steps[step - 1];
   if (!made) return `The beginning of ${count(trace.steps.length, 'step')}.`;
+  const blocks = trace.has_data ? `, ${count(made.blocks, 'block')}` : '';
   const happening = made.transfers.length
-    ? `${count(made.transfers.length, 'message')}, ${count(made.blocks, 'block')}.`
+    ? `${count(made.transfers.length, 'message')}${blocks}.`
     : `${count(made.works.length, 'act')} of the ranks on their own.`;
   return `Step ${step} of ${trace.steps.length}: ${made.title}. ${happening}`;
 }

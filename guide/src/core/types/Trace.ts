@@ -16,6 +16,10 @@ export type Trace = {
  */
 problem: ProblemFields, 
 /**
+ * Whether messages carry data. Those of a barrier are tokens.
+ */
+has_data: boolean, 
+/**
  * How many blocks a buffer is cut into.
  */
 blocks: number, 
