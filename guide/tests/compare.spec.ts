@@ -119,6 +119,12 @@ test('an algorithm’s page leads here', async ({ page }) => {
   await page.getByRole('link', { name: 'Side by side' }).click();
   await expect(page).toHaveURL(/alltoall\/compare\?.*a=pairwise/);
   await expect(page.getByRole('combobox', { name: 'First algorithm' })).toHaveValue('pairwise');
+  await page.goto('/alltoall/bruck?p=9&r=3&step=2&n=2');
+  await page.getByRole('link', { name: 'Side by side' }).click();
+  await expect(page).toHaveURL(/compare\?a=bruck&a_r=3&p=9&n=2&step=2$/);
+  const first = page.getByRole('region', { name: 'First algorithm' });
+  await expect(first.getByRole('spinbutton', { name: 'Radix' })).toHaveValue('3');
+  await expect(new RunOnPage(page).place).toHaveText(/^Step 2 of/);
 });
 
 test('axe finds nothing serious where two algorithms stand side by side', async ({ page }) => {

@@ -6,7 +6,9 @@ import { faultsOf, flag, PROBLEM_FIELDS, said } from './problem-link';
 import { bytesOfLink } from './use-bytes';
 
 const PROBLEM_KEYS = PROBLEM_FIELDS.map(({ key }) => key);
-const STEPPING_KEYS = ['n', 'step', 'speed'];
+
+/** The keys of where a run is and how it is shown, with one algorithm or two. */
+export const STEPPING_KEYS = ['n', 'step', 'speed'];
 
 const ALGORITHM_KEYS = [
   ...PROBLEM_KEYS,
