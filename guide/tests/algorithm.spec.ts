@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 
 import type { Locator } from '@playwright/test';
 
+import type { Trace } from '../src/core/types/Trace.ts';
+import { States } from '../src/run/states.ts';
 import { expectAccessible } from './accessibility.ts';
 import { expect, test } from './fixtures.ts';
 import { choose, exportAs, exported, inputLabel, range, RunOnPage, subscript } from './run.ts';
@@ -504,6 +506,21 @@ test('every algorithm of every collective is drawn', async ({ page, isMobile }) 
     }
   }
   expect(drawn).toBeGreaterThan(100);
+});
+
+test('the states of a long run are the same in whatever order they are asked for', () => {
+  const cell = (value: number) => ({ rank: 0, buffer: 0, block: value % 5, value, how: 'moved' });
+  const trace = {
+    problem: { ranks: 1 },
+    buffers: [{ name: 'recv', title: 'Receive buffer', ranges: [{ first: 0, count: 5 }] }],
+    initial: range(5).map(cell),
+    steps: range(300).map((step) => ({ writes: [cell(step + 5)] })),
+  };
+  const states = new States(trace as unknown as Trace);
+  for (const step of [299, 300, 64, 63, 65, 0, 128, 1, 300, 200]) {
+    const expected = range(5).map((block) => step + ((((block - step) % 5) + 5) % 5));
+    expect([...states.at(step)], `step ${step}`).toEqual(expected);
+  }
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {

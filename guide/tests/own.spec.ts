@@ -187,6 +187,33 @@ for (const collective of ['neighbor_alltoall', 'barrier', 'reduce', 'alltoallw']
   });
 }
 
+test('another text has no verdict until it is read, and stops the run', async ({ page }) => {
+  await page.clock.install();
+  await page.goto('/alltoall/own?speed=0.5');
+  await page.getByRole('button', { name: 'Take its schedules' }).click();
+  const verdict = page.getByLabel('Verdict');
+  await expect(verdict).toContainText('is right');
+  const run = new RunOnPage(page);
+  await run.button('Play').click();
+  await expect(run.button('Stop')).toBeEnabled();
+  await page.clock.pauseAt(Date.now() + 3600_000);
+  const area = page.getByRole('textbox', { name: 'Schedules of all ranks' });
+  await area.fill((await area.inputValue()).replace(/send to \d+/, 'send to 0'));
+  await expect(page.getByText('The verifier reads the text.')).toBeVisible();
+  await expect(verdict).toBeHidden();
+  await expect(run.button('Stop')).toBeDisabled();
+  await page.clock.resume();
+  await expect(verdict).toContainText('finds a fault');
+});
+
+test('a neighbourhood is a closed ring, as the page says', async ({ page }) => {
+  await page.goto('/neighbor_alltoall/own');
+  await expect(page.getByText('The ranks are on a closed ring here')).toBeVisible();
+  await page.goto('/alltoall/own');
+  await expect(page.getByRole('button', { name: 'Take its schedules' })).toBeVisible();
+  await expect(page.getByText('closed ring')).toHaveCount(0);
+});
+
 async function dropOn(target: Locator, text: string): Promise<void> {
   const data = await target.page().evaluateHandle((text) => {
     const data = new DataTransfer();

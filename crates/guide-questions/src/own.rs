@@ -1,5 +1,6 @@
 //! Schedules that a user has written.
 
+use crate::catalog::has_grids;
 use crate::failure::{Failure, TextPlace};
 use crate::problem::{self, ShownProblem, drawn, whole};
 use crate::trace::{Subjects, Trace, Verdict};
@@ -7,7 +8,7 @@ use rustcoll::algorithms::description::below;
 use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Problem, Root};
 use rustcoll::schedule::{Extents, Listing, Schedule};
 use rustcoll::schedule_file::{Misread, ScheduleFile, complete};
-use rustcoll::verify::{Violation, check_programs, verify_schedules};
+use rustcoll::verify::{Violation, check_lengths, check_programs, verify_schedules};
 use serde::Deserialize;
 use ts_rs::TS;
 
@@ -36,6 +37,9 @@ const MOST_BLOCKS: usize = 1024;
 /// The page draws no rank with more steps, nor with more of what these hold; each iteration of a loop counts.
 const MOST_STEPS: usize = 1 << 14;
 
+/// The page draws no run in which the steps of all ranks use blocks more often: it remembers each use.
+const MOST_USES: usize = 1 << 18;
+
 /// Returns the run of the schedules, and whether they are right.
 pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
     let collective = problem::collective(&own.collective)?;
@@ -49,7 +53,7 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
         false => own.of_programs(collective)?,
     };
     let Asked { problem, ordered, schedules, .. } = &asked;
-    let verified = verify_schedules(collective, problem, *ordered, schedules);
+    let verified = verified(collective, problem, *ordered, schedules);
     let line = verified.as_ref().err().map(|violation| asked.line(violation));
     let verdict = Verdict { line, ..Verdict::of(verified) };
     let shown = ShownProblem {
@@ -60,6 +64,21 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
     };
     let subjects = Subjects { collective, algorithm: None, problem, schedules };
     Ok(Trace::drawn(&subjects, shown, verdict))
+}
+
+/// Verifies schedules, whose ranks must know the lengths of all blocks that they move by their arguments.
+fn verified(
+    collective: Collective,
+    problem: &Problem,
+    ordered: bool,
+    schedules: &[Schedule],
+) -> Result<(), Violation> {
+    verify_schedules(collective, problem, ordered, schedules)?;
+    // On a ring of neighbours, calls with one count have blocks of equal length.
+    if has_grids(collective) {
+        return Ok(());
+    }
+    schedules.iter().try_for_each(|schedule| check_lengths(collective, problem, schedule))
 }
 
 /// Schedules to draw, and the problem that they should solve.
@@ -91,6 +110,7 @@ impl Asked {
 /// Fails if a schedule is too large to draw.
 fn check_room<'a>(schedules: impl Iterator<Item = &'a Schedule>) -> Result<(), Failure> {
     let wrong = |message: String| Err(Failure::of("text", message));
+    let mut uses: usize = 0;
     for schedule in schedules {
         let Schedule { rank, blocks, slots, .. } = *schedule;
         let mut extents = Extents::default();
@@ -104,8 +124,12 @@ fn check_room<'a>(schedules: impl Iterator<Item = &'a Schedule>) -> Result<(), F
                 return wrong(format!("rank {rank} has {count} {what}; at most {MOST_BLOCKS} can be drawn"));
             }
         }
+        uses = uses.saturating_add(schedule.uses());
     }
-    Ok(())
+    match uses > MOST_USES {
+        true => wrong(format!("the ranks use blocks {uses} times; at most {MOST_USES} uses can be drawn")),
+        false => Ok(()),
+    }
 }
 
 impl OwnSchedule {

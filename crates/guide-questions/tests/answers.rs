@@ -128,6 +128,12 @@ fn own_schedules_that_cannot_be_drawn_are_refused() {
     ] {
         assert_eq!(error(own(text)), (message.into(), Some("text".into())));
     }
+    let program = "rustcoll schedule, version 1\ncollective allreduce\nname big\nrank any of 32, 1024 blocks\n\
+                   for i in 0..5000\nsend to (rank + 1) % size from send[0..1024]\n\
+                   receive from (rank - 1) % size into scratch[0..1024]\nwait\nend\n";
+    let question = json!({"own": {"collective": "allreduce", "text": program}});
+    let message = "the ranks use blocks 327840000 times; at most 262144 uses can be drawn";
+    assert_eq!(error(question), (message.into(), Some("text".into())));
     let question = json!({"own": {"collective": "allreduce", "text": two, "root": 1}});
     assert_eq!(error(question), ("root has no effect on allreduce".into(), Some("root".into())));
 }
@@ -161,6 +167,37 @@ fn a_schedule_file_is_drawn_for_any_root() {
         "line 1, column 1: a schedule file begins with \"rustcoll schedule, version 1\"",
         "text",
     );
+}
+
+/// The schedules of an algorithm, as the page offers them to start from.
+fn example(collective: &str, algorithm: &str, problem: Value) -> String {
+    let subject = json!({"collective": collective, "algorithm": algorithm, "problem": problem});
+    let text = ok(json!({"schedule": {"subject": subject, "form": "text", "bytes": 0}}));
+    text.as_str().unwrap().into()
+}
+
+#[test]
+fn ranks_know_no_lengths_but_those_in_their_arguments() {
+    let verdict = |collective: &str, text: &str| {
+        ok(json!({"own": {"collective": collective, "text": text}}))["verdict"].take()
+    };
+    let binomial = example("gatherv", "binomial", json!({"ranks": 4}));
+    let fault = "this program has scratch blocks or slots, but in gatherv ranks know only how long their own blocks are";
+    let as_programs = verdict("gatherv", &binomial);
+    assert_eq!(as_programs["is_correct"], false);
+    assert!(as_programs["message"].as_str().unwrap().ends_with(fault), "{as_programs}");
+    let file = format!("rustcoll schedule, version 1\ncollective gatherv\nname mine\n{binomial}");
+    let (as_file, _) = error(json!({"own": {"collective": "gatherv", "text": file}}));
+    assert!(as_file.ends_with(fault), "{as_file}");
+    let ring = json!({"ranks": 4, "periodic": true});
+    for (collective, algorithm, problem) in [
+        ("gatherv", "linear", json!({"ranks": 4})),
+        ("neighbor_alltoall", "combining", ring.clone()),
+        ("neighbor_alltoallv", "linear", ring),
+    ] {
+        let text = example(collective, algorithm, problem);
+        assert_eq!(verdict(collective, &text)["is_correct"], true, "{collective} {algorithm}");
+    }
 }
 
 /// Asks for the line at which a user's text is at fault.

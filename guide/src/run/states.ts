@@ -49,22 +49,36 @@ function indexOf({ rows, offsets }: Layout, { rank, buffer, block }: BlockView):
   return (offsets[buffer] ?? 0) + rank * count + block - first;
 }
 
-/** The states of a run: number `s` is the one after `s` steps. They are made when they are first asked for, and kept. */
+/** A state is kept after every so many steps: a long run of many blocks has too many states to keep them all. */
+const KEPT_EVERY = 64;
+
+/** The states of a run: number `s` is the one after `s` steps. They are made when they are asked for. */
 export class States {
   readonly layout: Layout;
-  private readonly made: State[];
+  /** The states after 0, `KEPT_EVERY`, twice `KEPT_EVERY` … steps, as far as they were passed. */
+  private readonly kept: State[];
+  private latest: { step: number; state: State };
 
   constructor(readonly trace: Trace) {
     this.layout = layoutOf(trace);
-    this.made = [this.written(new Int32Array(this.layout.length).fill(-1), trace.initial)];
+    const state = this.written(new Int32Array(this.layout.length).fill(-1), trace.initial);
+    this.kept = [state];
+    this.latest = { step: 0, state };
   }
 
   at(step: number): State {
-    for (let next = this.made.length; next <= step; next++) {
-      const before = this.made[next - 1] ?? new Int32Array(this.layout.length);
-      this.made.push(this.written(before.slice(), this.trace.steps[next - 1]?.writes ?? []));
+    if (this.latest.step !== step) this.latest = { step, state: this.made(step) };
+    return this.latest.state;
+  }
+
+  private made(step: number): State {
+    const place = Math.min(Math.floor(step / KEPT_EVERY), this.kept.length - 1);
+    const state = this.kept[place]?.slice() ?? new Int32Array(this.layout.length);
+    for (let next = place * KEPT_EVERY + 1; next <= step; next++) {
+      this.written(state, this.trace.steps[next - 1]?.writes ?? []);
+      if (next % KEPT_EVERY === 0) this.kept.push(state.slice());
     }
-    return this.made[step] ?? new Int32Array(this.layout.length).fill(-1);
+    return state;
   }
 
   /** The blocks of a buffer after a number of steps, rank after rank. */

@@ -1,4 +1,4 @@
-import { shallowRef, watch, type ShallowRef } from 'vue';
+import { ref, shallowRef, watch, type Ref, type ShallowRef } from 'vue';
 
 import { GuideError } from '../core/client';
 import { messageOf } from '../core/message';
@@ -8,6 +8,8 @@ export interface Answered<T> {
   answer: ShallowRef<T | null>;
   /** Why the latest question has no answer. */
   fault: ShallowRef<GuideError | null>;
+  /** Whether the answer to the latest question is still to come. */
+  isUnderWay: Ref<boolean>;
 }
 
 function faultOf(reason: unknown): GuideError {
@@ -28,7 +30,7 @@ export function useAnswer<Q, T>(
   const answer: ShallowRef<T | null> = shallowRef(null);
   const fault = shallowRef<GuideError | null>(null);
   let wanted: { question: Q } | null = null;
-  let isUnderWay = false;
+  const isUnderWay = ref(false);
 
   const text = () => {
     try {
@@ -44,8 +46,8 @@ export function useAnswer<Q, T>(
   }
 
   async function pursue(): Promise<void> {
-    if (isUnderWay) return;
-    isUnderWay = true;
+    if (isUnderWay.value) return;
+    isUnderWay.value = true;
     for (let asked = wanted; asked; asked = wanted === asked ? null : wanted) {
       try {
         const got = await ask(asked.question);
@@ -54,7 +56,7 @@ export function useAnswer<Q, T>(
         if (asked === wanted) fault.value = faultOf(reason);
       }
     }
-    isUnderWay = false;
+    isUnderWay.value = false;
   }
 
   watch(about, () => (answer.value = null), { flush: 'sync' });
@@ -76,5 +78,5 @@ export function useAnswer<Q, T>(
     },
     { immediate: true },
   );
-  return { answer, fault };
+  return { answer, fault, isUnderWay };
 }

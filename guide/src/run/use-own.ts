@@ -11,14 +11,21 @@ import type { Link } from './use-link';
 
 export interface Own extends Answered<Trace> {
   text: Ref<string>;
+  /** Whether answer and fault are those of the text as it is now. */
+  isRead: ComputedRef<boolean>;
   /** Whether the link alone brings the text back. */
   isInLink: ComputedRef<boolean>;
   /** Whether an option of the call is chosen; what the link says amiss is a fault of the answer. */
   isChosen(option: string): boolean;
+  /** What is asked: another text, or other options of the call. */
+  about(): string;
 }
 
 /** Typing goes on for so long before the text is read. */
 const PAUSE = 300;
+
+/** The keys of what else is asked than the text. */
+const OPTIONS = ['root', 'in_place', 'ordered'];
 
 /** The user's schedules, whose text is in the link if it is short, else kept as long as the window is open. */
 export function useOwn(link: Link, collective: () => string): Own {
@@ -74,7 +81,9 @@ export function useOwn(link: Link, collective: () => string): Own {
   return {
     ...answered,
     text,
+    isRead: computed(() => text.value === read.value && !answered.isUnderWay.value),
     isInLink: computed(() => fitsInLink(text.value)),
     isChosen,
+    about: () => [...OPTIONS.map((key) => said(link.query(), key)), text.value].join('\n'),
   };
 }
