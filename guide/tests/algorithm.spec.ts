@@ -213,8 +213,7 @@ test('another problem stops the run and begins anew', async ({ page }) => {
   await run.expectStep(0, 6);
 });
 
-test('a button that has nothing more to do keeps the focus', async ({ page, isMobile }) => {
-  test.skip(isMobile, 'phones have no keys');
+test('a button that has nothing more to do keeps the focus', async ({ page }) => {
   await page.goto('/alltoall/bruck?p=8&r=2&step=4');
   const run = new RunOnPage(page);
   await run.expectStep(4, 5);
@@ -233,8 +232,7 @@ test('a button that has nothing more to do keeps the focus', async ({ page, isMo
   await run.expectStep(4, 5);
 });
 
-test('keys step through the run, but not while one types', async ({ page, isMobile }) => {
-  test.skip(isMobile, 'phones have no keys');
+test('keys step through the run, but not while one types', async ({ page }) => {
   await page.goto('/alltoall/bruck?p=8&r=2');
   const run = new RunOnPage(page);
   await run.expectStep(0, 5);
@@ -266,8 +264,7 @@ test('keys step through the run, but not while one types', async ({ page, isMobi
   await run.expectStep(0, 5);
 });
 
-test('blocks can be read by keys', async ({ page, isMobile }) => {
-  test.skip(isMobile, 'phones have no keys');
+test('blocks can be read by keys', async ({ page }) => {
   await page.goto('/alltoall/bruck?p=4&r=2');
   const run = new RunOnPage(page);
   await run.panel('Send buffer').focus();
@@ -473,8 +470,7 @@ test('an algorithm made of calls shows what each rank calls', async ({ page }) =
   await expect(calls).toContainText(/reduce/i);
 });
 
-test('every algorithm of every collective is drawn', async ({ page, isMobile }) => {
-  test.skip(isMobile, 'once is enough');
+test('every algorithm of every collective is drawn', async ({ page }) => {
   test.setTimeout(300_000);
   // Without reading the whole page anew each time.
   const goWithin = (path: string) =>

@@ -120,8 +120,7 @@ test('a click opens the algorithm as it was chosen', async ({ page }) => {
   await expect(page).toHaveURL(/\/alltoall\/bruck_modified\?p=32$/);
 });
 
-test('the mouse reaches the link to what it points at', async ({ page, isMobile }) => {
-  test.skip(isMobile, 'needs a mouse');
+test('the mouse reaches the link to what it points at', async ({ page }) => {
   await open(page, '/alltoall');
   await expectChoice(page, { ranks: 16, bytes: 60 }, 'bruck_modified radix=4');
   const link = choiceOf(page).getByRole('link');
@@ -132,8 +131,7 @@ test('the mouse reaches the link to what it points at', async ({ page, isMobile 
   await expect(page).toHaveURL(/\/alltoall\/\w+\?p=\d+/);
 });
 
-test('keys move over the map and open what is chosen', async ({ page, isMobile }) => {
-  test.skip(isMobile, 'phones have no keys');
+test('keys move over the map and open what is chosen', async ({ page }) => {
   await open(page, '/allreduce');
   await mapOf(page).focus();
   await page.keyboard.press('ArrowRight');
