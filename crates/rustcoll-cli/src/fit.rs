@@ -308,7 +308,9 @@ mod tests {
         let within = Link { overhead: 1e-7, byte_time, eager_limit: usize::MAX, ..machine.within };
         let byte_time = (1.0 / 9e9).into();
         let shared = Some(Shared { latency: 3e-7, overhead: 1.4e-7, byte_time, single_copy_time: None });
-        let machine = Machine { ranks_per_node: 8, between, within, shared, ..machine };
+        let [reduce_time, copy_time] = [4e9, 8e9].map(|bandwidth| (1.0 / bandwidth).into());
+        let processor = Processor { reduce_time, copy_time, ..machine.processor };
+        let machine = Machine { ranks_per_node: 8, between, within, shared, processor, ..machine };
         let rows = measured_for_fit_on(&machine, Placement { ranks: 64, ranks_per_host: 8 });
         let guess = with_shared_memory(guess::machine(&rows), &rows);
         let between = Link { gap: 1e-8, ..guess.between };
