@@ -272,7 +272,7 @@ static int make_collectives(int rank, const char *form, MPI_Comm pair)
         }
         if (0 == rank) {
             /* Meanwhile rank 1 comes to the collective. */
-            usleep(2000);
+            usleep(10000);
         }
         has_come = greater(has_come, form, pair);
     }

@@ -44,9 +44,11 @@ impl Duplication {
         process().duplications.borrow_mut().push(this);
     }
 
-    /// Advances all duplications in progress.
+    /// Advances all duplications in progress. Like Open MPI, does nothing if one of them lets MPI make progress meanwhile.
     pub fn advance_all() {
-        process().duplications.borrow_mut().iter_mut().for_each(Duplication::advance);
+        if let Ok(mut all) = process().duplications.try_borrow_mut() {
+            all.iter_mut().for_each(Duplication::advance);
+        }
     }
 
     /// Returns the error with which a step's duplication ended, and forgets it; `None` if it has not ended.
