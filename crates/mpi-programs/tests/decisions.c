@@ -85,7 +85,10 @@ static void announce(const call *made)
     if (ONE_GROUP == made->kind && is_rooted(made->collective)) {
         fprintf(stderr, " root=%d", made->root);
     }
-    fprintf(stderr, " in_place=%d grid=%d predefined=%d ordered=%d\n", made->is_in_place, NEIGHBOURS == made->kind && GRID == made->shape,
+    if (NEIGHBOURS == made->kind) {
+        fprintf(stderr, " cartesian=%d grid=%d", CARTESIAN == made->shape, GRID == made->shape);
+    }
+    fprintf(stderr, " in_place=%d predefined=%d ordered=%d\n", made->is_in_place,
             MPI_BOR == made->operator_, reduces(made->collective) && ordered == made->operator_);
 }
 

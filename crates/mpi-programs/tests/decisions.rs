@@ -122,7 +122,8 @@ fn described(words: &str, goes_by_tcp: bool) -> Call {
         nodes: nodes.filter(|_| knows_nodes),
         ranks_per_node: number("ranks_per_node").filter(|_| knows_nodes),
         goes_by_tcp: goes_by_tcp && nodes != Some(1),
-        knows_neighbours_of_node: collective.cut() == Cut::Edges && is_blocking,
+        knows_neighbours_of_node: collective.cut() == Cut::Edges
+            && (is_blocking || (is("cartesian") && nodes == Some(1))),
         neighbourhood: (is("grid") && is_blocking).then_some(Neighbourhood { neighbours: 8, dimensions: 2 }),
         ..Call::new(collective, number("ranks").unwrap(), number("bytes").unwrap())
     }

@@ -403,13 +403,18 @@ fn is_packed_whole(arguments: &Arguments, schedule: &Schedule) -> bool {
 }
 
 /// Returns how many elements to leave free between vectors in temporary memory. Elements may interleave, as columns of a matrix
-/// do: then one vector's fit between each other, but not those of two vectors.
+/// do: then one vector's fit between each other, but not those of two vectors. Elements without extent lie apart there, so MPI
+/// cannot send two of them as a vector.
 fn gap_between_vectors(arguments: &Arguments) -> usize {
     let has_elements = arguments.collective.reduces() || arguments.collective == Collective::Bcast;
     let datatype = arguments.element();
     let apart = datatype.extent.unsigned_abs();
-    let interleaves = has_elements && apart > 0 && apart < datatype.true_extent;
-    if interleaves { datatype.true_extent.div_ceil(apart) } else { 0 }
+    let interleaves = has_elements && apart < datatype.true_extent;
+    match apart {
+        _ if !interleaves => 0,
+        0 => 1,
+        _ => datatype.true_extent.div_ceil(apart),
+    }
 }
 
 /// Returns the length of blocks in each buffer, and in the algorithm's own memory: elements for reductions, bytes for
