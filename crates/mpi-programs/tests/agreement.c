@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preferring.h"
+
 static void use(MPI_Comm communicator)
 {
     int one = 1, sum = 0;
@@ -30,17 +32,6 @@ static void meet(void)
     free(requests);
 }
 
-static MPI_Comm preferring(void)
-{
-    MPI_Info info;
-    MPI_Comm duplicate;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "ompi_comm_coll_preference", "rustcoll");
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &duplicate);
-    MPI_Info_free(&info);
-    return duplicate;
-}
-
 int main(int argc, char **argv)
 {
     MPI_Comm other = MPI_COMM_NULL;
@@ -52,7 +43,7 @@ int main(int argc, char **argv)
     if (2 == argc && 0 == strcmp(argv[1], "spawned")) {
         MPI_Comm_get_parent(&other);
     } else if (2 == argc && 0 == strcmp(argv[1], "preferring")) {
-        other = preferring();
+        other = preferring(MPI_COMM_WORLD);
     } else if (1 < argc) {
         MPI_Comm_spawn(argv[1], argv + 2, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
     }

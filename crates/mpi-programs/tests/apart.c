@@ -2,19 +2,15 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "preferring.h"
 #include "pretended_nodes.h"
 
 static int sum_by_component(MPI_Comm ranks)
 {
     int one = 1, sum = 0;
-    MPI_Comm preferring;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "ompi_comm_coll_preference", "rustcoll");
-    MPI_Comm_dup_with_info(ranks, info, &preferring);
-    MPI_Info_free(&info);
-    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, preferring);
-    MPI_Comm_free(&preferring);
+    MPI_Comm own = preferring(ranks);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, own);
+    MPI_Comm_free(&own);
     return sum;
 }
 
