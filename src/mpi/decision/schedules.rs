@@ -361,8 +361,11 @@ impl Schedules {
     /// Whether a choice for a collective may need the neighbours of all ranks of the node. The same on all ranks, whatever
     /// the arguments of their calls are.
     pub fn depends_on_neighbours_of_node(&mut self, collective: Collective, values: Values) -> bool {
-        let is_on_several = matches!(self.nodes.known(true), Spread::Nodes(nodes) if nodes.number() > 1)
-            || matches!(self.nodes.known(false), Spread::Several);
+        let is_on_several = match self.nodes.known(true) {
+            Spread::Nodes(nodes) => nodes.number() > 1,
+            Spread::Several => true,
+            Spread::Unknown => false,
+        };
         let takes = |algorithm: &Algorithm| {
             let may_serve = !is_on_several || !algorithm.requires.contains(&Requirement::OneNode);
             algorithm.takes_neighbours_of_node() && may_serve
