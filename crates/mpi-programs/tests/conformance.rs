@@ -55,6 +55,16 @@ fn alone_on_up_to_9_ranks() {
     }
 }
 
+/// A forced algorithm for stencils serves some persistent calls, and rules send the others through shared memory.
+#[test]
+fn neighbours_in_shared_memory_on_9_ranks() {
+    let rules = [
+        ("coll_rustcoll_neighbor_alltoall_rules", "nodes=1 -> shared"),
+        ("coll_rustcoll_shared_memory_from", "1"),
+    ];
+    indispensable(9, &[ALONE, &rules].concat(), &["--collective", "neighbor_alltoall"]);
+}
+
 #[test]
 fn above_another_component_on_subgroups_of_5_ranks() {
     indispensable(5, ABOVE_BASIC, &["--seed", "2"]);

@@ -278,8 +278,7 @@ impl Communicator {
         values: Values,
         form: Form,
     ) -> Result<Planned, Refusal> {
-        let has_neighbours = arguments.collective.cut() == Cut::Edges;
-        let graph = if has_neighbours { self.graph(form)? } else { Graph::default() };
+        let graph = self.graph(arguments.collective, form)?;
         self.planning().plan(arguments, values, form, graph)
     }
 

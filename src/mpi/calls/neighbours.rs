@@ -22,8 +22,11 @@ impl Communicator {
 
     /// Returns the topology, with the neighbours of the node's ranks and the common stencil as far as the ranks know them.
     /// Fails if they failed to tell each other. Where not all ranks come to a call, some remember what was decided before
-    /// they knew.
-    pub(super) fn graph(&self, form: Form) -> Result<Graph, Refusal> {
+    /// they knew. Empty for collectives without neighbours.
+    pub(super) fn graph(&self, collective: Collective, form: Form) -> Result<Graph, Refusal> {
+        if collective.cut() != Cut::Edges {
+            return Ok(Graph::default());
+        }
         if !form.all_come {
             return Ok(self.topology().graph.clone());
         }

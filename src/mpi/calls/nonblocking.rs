@@ -301,8 +301,13 @@ impl Communicator {
             let spare = unsafe { self.remember(jobs, call, values, &planned) };
             return Ok(Prospect { what: What::Planned(arguments, planned), turn: None, spare });
         }
-        let depends_on_memory = remembered
-            .unwrap_or_else(|| is_new && self.planning().depends_on_memory(&arguments, values, form));
+        let depends_on_memory = match remembered {
+            None if is_new => {
+                let graph = self.graph(arguments.collective, form).map_err(Refusal::error)?;
+                self.planning().depends_on_memory(&arguments, values, form, &graph)
+            }
+            remembered => remembered == Some(true),
+        };
         if depends_on_memory && !is_persistent {
             // SAFETY: as above.
             let planned = unsafe { self.planned_if_spared(spared, call, &arguments, values, form, place) }?;
@@ -361,7 +366,11 @@ impl Communicator {
             return Ok(planned);
         }
         let spared = &self.lanes.spared;
-        let weight = if spared.is_over() { None } else { self.planning().weight(arguments, values, form) };
+        if spared.is_over() {
+            return Ok(None);
+        }
+        let graph = self.graph(arguments.collective, form).map_err(Refusal::error)?;
+        let weight = self.planning().weight(arguments, values, form, &graph);
         let Some(weight) = weight.filter(|&weight| spared.count(weight)) else { return Ok(None) };
         let form = Form { may_share: false, ..form };
         let planned = self.decided_anew(arguments, values, form).map_err(Refusal::error)?;

@@ -139,16 +139,28 @@ impl Planning {
         Arc::clone(self.schedules.spared())
     }
 
-    /// Whether the decision about a call depends on shared memory.
-    pub fn depends_on_memory(&mut self, arguments: &Arguments, values: Values, form: Form) -> bool {
-        let call = described(arguments, values, self.name.group, None);
+    /// Whether the decision about a call depends on shared memory. `graph`: as for [`Planning::plan`], which must decide the same.
+    pub fn depends_on_memory(
+        &mut self,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+        graph: &Graph,
+    ) -> bool {
+        let call = described(arguments, values, self.name.group, graph.stencil());
         let call = self.schedules.located(&call, values, form);
         self.schedules.depends_on_memory(&call, values, form)
     }
 
     /// Returns the weight of a non-blocking call among the communicator's first ones; `None` if it does not count.
-    pub fn weight(&mut self, arguments: &Arguments, values: Values, form: Form) -> Option<u64> {
-        let call = described(arguments, values, self.name.group, None);
+    pub fn weight(
+        &mut self,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+        graph: &Graph,
+    ) -> Option<u64> {
+        let call = described(arguments, values, self.name.group, graph.stencil());
         self.schedules.may_be_spared(&call, values, form).then(|| spared::weight(&call, false))
     }
 
