@@ -71,7 +71,7 @@ fn rules_decide_where_nothing_is_forced() {
     job.assert_contains("allreduce by shared_flat");
     // Non-blocking calls share no memory here.
     job.assert_contains("allreduce by recursive_doubling");
-    job.assert_contains("neighbor_alltoallw by linear");
+    job.assert_contains("neighbor_alltoallw by single_copy");
 }
 
 #[test]
