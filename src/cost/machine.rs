@@ -55,6 +55,8 @@ pub struct Beyond {
     pub between: Vec<(usize, Link)>,
     /// Links within a node, by its ranks.
     pub within: Vec<(usize, Link)>,
+    /// Shared memory, by the ranks of a node. Empty if the machine does not state its shared memory.
+    pub shared: Vec<(usize, Shared)>,
     /// Processors, by the ranks of a node.
     pub processor: Vec<(usize, Processor)>,
 }
@@ -65,6 +67,7 @@ pub struct Beyond {
 pub struct Stages {
     pub between: usize,
     pub within: usize,
+    pub shared: usize,
     pub processor: usize,
 }
 
@@ -216,6 +219,7 @@ impl Machine {
         Stages {
             between: exceeded(&self.beyond.between, nodes),
             within: exceeded(&self.beyond.within, on_node),
+            shared: exceeded(&self.beyond.shared, on_node),
             processor: exceeded(&self.beyond.processor, on_node),
         }
     }
@@ -226,6 +230,7 @@ impl Machine {
         Machine {
             between: *at_stage(&self.between, &self.beyond.between, stages.between),
             within: *at_stage(&self.within, &self.beyond.within, stages.within),
+            shared: self.shared.as_ref().map(|first| *at_stage(first, &self.beyond.shared, stages.shared)),
             processor: *at_stage(&self.processor, &self.beyond.processor, stages.processor),
             beyond: Beyond::default(),
             groups: self.groups.clone(),
@@ -323,15 +328,17 @@ mod tests {
         let beyond = Beyond {
             between: vec![(2, link(4.0)), (4, link(5.0))],
             within: vec![(2, link(6.0))],
+            shared: vec![(5, Shared::copying_twice(7.0, 1.0.into()))],
             processor: vec![(4, processor)],
         };
-        let machine = Machine { beyond, ..machine };
+        let machine = Machine { beyond, shared: Some(Shared::copying_twice(6.0, 1.0.into())), ..machine };
         for (ranks, between, within) in
             [(2, 3.0, 3.0), (3, 3.0, 6.0), (16, 3.0, 6.0), (17, 4.0, 6.0), (33, 5.0, 6.0)]
         {
             let found = machine.of_job(ranks);
             assert_eq!((found.between.latency, found.within.latency), (between, within), "{ranks} ranks");
             assert_eq!(found.processor == processor, ranks > 4);
+            assert_eq!(found.shared().latency, if ranks > 5 { 7.0 } else { 6.0 });
         }
     }
 }

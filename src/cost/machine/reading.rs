@@ -65,7 +65,7 @@ const OF_LINK: [&str; 13] = [
     PACKET,
     PORT,
 ];
-const OF_SHARED: [&str; 4] = [LATENCY, OVERHEAD, BANDWIDTH, SINGLE_COPY_BANDWIDTH];
+const OF_SHARED: [&str; 5] = [BEYOND, LATENCY, OVERHEAD, BANDWIDTH, SINGLE_COPY_BANDWIDTH];
 const OF_PROCESSOR: [&str; 5] = [BEYOND, REDUCE_BANDWIDTH, COPY_BANDWIDTH, FRESH_BANDWIDTH, KEPT];
 
 /// Every key of a machine's file, by its table; those outside a table have the name "".
@@ -78,7 +78,7 @@ pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
         (PROCESSOR, &OF_PROCESSOR),
         (GROUPS, &OF_GROUPS),
     ];
-    let of_entries_beyond = [(WITHIN, RANKS), (BETWEEN, NODES), (PROCESSOR, RANKS)];
+    let of_entries_beyond = [(WITHIN, RANKS), (BETWEEN, NODES), (SHARED, RANKS), (PROCESSOR, RANKS)];
     let of_tables = tables.into_iter().flat_map(|(table, keys)| keys.iter().map(move |key| (table, *key)));
     of_tables.chain(of_entries_beyond)
 }
@@ -120,7 +120,8 @@ fn machine(text: &str, faults: &mut Vec<Fault>) -> Option<Machine> {
         None if ranks_per_node == 1 => between.map(|between| Link { port: Port::Rank, ..between }),
         None => machine.missing(WITHIN),
     };
-    let shared = machine.table(SHARED, &OF_SHARED).and_then(shared);
+    let shared = machine.table(SHARED, &OF_SHARED);
+    let shared = shared.and_then(|table| read_shared(table, &mut beyond.shared));
     let processor = machine.table(PROCESSOR, &OF_PROCESSOR);
     let processor = processor.map(|table| read_processor(table, &mut beyond.processor)).unwrap_or_default();
     let groups = machine.table(GROUPS, &OF_GROUPS).and_then(groups);
@@ -140,23 +141,32 @@ fn groups(mut table: Table) -> Option<Groups> {
     table.required(NODES, positive).map(|nodes| Groups { nodes, placed: None })
 }
 
-fn shared(mut table: Table) -> Option<Shared> {
-    let latency = table.required(LATENCY, units::time);
-    let overhead = table.optional(OVERHEAD, units::time).unwrap_or(0.0);
-    let byte_time = table.required_speed(BANDWIDTH);
-    let single_copy_time = table.speed(SINGLE_COPY_BANDWIDTH);
-    Some(Shared { latency: latency?, overhead, byte_time: byte_time?, single_copy_time })
+/// Reads shared memory and, into `beyond`, that of more ranks. What these omit stays as for fewer.
+fn read_shared(mut table: Table, beyond: &mut Vec<(usize, Shared)>) -> Option<Shared> {
+    let is_complete = table.has_latency_and_bandwidth();
+    let read = changed_shared(&mut table, Shared::copying_twice(0.0, ByteTime::NONE));
+    *beyond = table.beyond(&OF_SHARED, RANKS, read, changed_shared);
+    is_complete.then_some(read)
+}
+
+/// Returns the shared memory with the parameters of the table.
+fn changed_shared(table: &mut Table, shared: Shared) -> Shared {
+    Shared {
+        latency: table.optional(LATENCY, units::time).unwrap_or(shared.latency),
+        overhead: table.optional(OVERHEAD, units::time).unwrap_or(shared.overhead),
+        byte_time: table.speed(BANDWIDTH).unwrap_or(shared.byte_time),
+        single_copy_time: table.speed(SINGLE_COPY_BANDWIDTH).or(shared.single_copy_time),
+    }
 }
 
 /// Reads a link and, into `beyond`, those for more ranks or nodes. What these omit stays as for fewer.
 fn link(table: Option<Table>, own_port: Port, of: &str, beyond: &mut Vec<(usize, Link)>) -> Option<Link> {
     let mut table = table?;
-    let is_there =
-        [LATENCY, BANDWIDTH].map(|key| table.get(key).is_some() || table.missing::<()>(key).is_some());
+    let is_complete = table.has_latency_and_bandwidth();
     let read = Link { port: own_port, ..Machine::hockney(0.0, 0.0, 0.0).between };
     let read = changed_link(&mut table, read);
     *beyond = table.beyond(&OF_LINK, of, read, changed_link);
-    is_there.iter().all(|is_there| *is_there).then_some(read)
+    is_complete.then_some(read)
 }
 
 /// Returns the link with the parameters of the table.
@@ -308,8 +318,10 @@ impl<'reader> Table<'reader> {
         ByteTime::known_at(&knots).or_else(|| self.fault(value.span(), message()))
     }
 
-    fn required_speed(&mut self, key: &'reader str) -> Option<ByteTime> {
-        if self.get(key).is_some() { self.speed(key) } else { self.missing(key) }
+    /// Whether the two keys are there that a link and shared memory need. Each missing one is a fault.
+    fn has_latency_and_bandwidth(&mut self) -> bool {
+        let is_there = |key| self.get(key).is_some() || self.missing::<()>(key).is_some();
+        [LATENCY, BANDWIDTH].map(is_there) == [true; 2]
     }
 
     /// Reads the parameters beyond numbers of ranks or nodes. What an entry omits is as in the one before.
@@ -392,6 +404,7 @@ mod tests {
             [[within.beyond]]\nranks = 8\nbandwidth = { 16 = \"2B/s\", 1KiB = \"4B/s\" }\n\
             [groups]\nnodes = 180\n\
             [shared]\nlatency = \"5s\"\noverhead = \"6s\"\nbandwidth = \"32B/s\"\nsingle_copy_bandwidth = \"16B/s\"\n\
+            [[shared.beyond]]\nranks = 6\nlatency = \"7s\"\n\
             [processor]\nreduce_bandwidth = \"8B/s\"\ncopy_bandwidth = \"16B/s\"\n\
             fresh_bandwidth = \"2B/s\"\nkept = \"1KiB\"\n\
             [[processor.beyond]]\nranks = 12\ncopy_bandwidth = \"8B/s\"\n";
@@ -417,12 +430,12 @@ mod tests {
             kept: 1 << 10,
         };
         let single_copy_time = Some((1.0 / 16.0).into());
-        let shared =
-            Some(Shared { latency: 5.0, overhead: 6.0, byte_time: (1.0 / 32.0).into(), single_copy_time });
+        let shared = Shared { latency: 5.0, overhead: 6.0, byte_time: (1.0 / 32.0).into(), single_copy_time };
         let byte_time = ByteTime::known_at(&[(16, 0.5), (1 << 10, 0.25)]).unwrap();
         let beyond = Beyond {
             between: vec![(4, Link { latency: 8.0, group_latency: 1.0, ..between })],
             within: vec![(8, Link { byte_time, ..link })],
+            shared: vec![(6, Shared { latency: 7.0, ..shared })],
             processor: vec![(12, Processor { copy_time: 0.125.into(), ..processor })],
         };
         let groups = Some(Groups { nodes: 180, placed: None });
@@ -431,7 +444,7 @@ mod tests {
             tcp: true,
             within: link,
             between,
-            shared,
+            shared: Some(shared),
             processor,
             beyond,
             groups,

@@ -78,7 +78,7 @@ impl Table {
         match self {
             Table::Between => machine.beyond.between.len(),
             Table::Within => machine.beyond.within.len(),
-            Table::Shared => 0,
+            Table::Shared => machine.beyond.shared.len(),
             Table::Processor => machine.beyond.processor.len(),
         }
     }
@@ -87,7 +87,7 @@ impl Table {
         match self {
             Table::Between => stages.between,
             Table::Within => stages.within,
-            Table::Shared => 0,
+            Table::Shared => stages.shared,
             Table::Processor => stages.processor,
         }
     }
@@ -170,7 +170,11 @@ fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
     let processor =
         || stage.checked_sub(1).map_or(&machine.processor, |stage| &machine.beyond.processor[stage].1);
     // What the machine does not state follows from other times.
-    let shared = |time: fn(&Shared) -> ByteTime| machine.shared.as_ref().map_or(ByteTime::NONE, time);
+    let shared = |time: fn(&Shared) -> ByteTime| {
+        let stated =
+            stage.checked_sub(1).map_or(machine.shared, |stage| Some(machine.beyond.shared[stage].1));
+        stated.as_ref().map_or(ByteTime::NONE, time)
+    };
     match what {
         Charged::Latency(level) => link(level).latency.into(),
         Charged::Crossing => link(Level::Between).group_latency.into(),
@@ -201,10 +205,10 @@ fn set_times(machine: &mut Machine, what: Charged, stage: usize, times: ByteTime
         Charged::Copy => processor_mut(machine, stage).copy_time = times,
         Charged::Reduction => processor_mut(machine, stage).reduce_time = times,
         Charged::Fresh => processor_mut(machine, stage).fresh_time = times,
-        Charged::Flag => shared_mut(machine).latency = times.at(0.0),
-        Charged::FlagOverhead => shared_mut(machine).overhead = times.at(0.0),
-        Charged::Reading => shared_mut(machine).byte_time = times,
-        Charged::SingleCopy => shared_mut(machine).single_copy_time = Some(times),
+        Charged::Flag => shared_mut(machine, stage).latency = times.at(0.0),
+        Charged::FlagOverhead => shared_mut(machine, stage).overhead = times.at(0.0),
+        Charged::Reading => shared_mut(machine, stage).byte_time = times,
+        Charged::SingleCopy => shared_mut(machine, stage).single_copy_time = Some(times),
     }
 }
 
@@ -227,8 +231,11 @@ fn link_mut(machine: &mut Machine, level: Level, stage: usize) -> &mut Link {
     }
 }
 
-fn shared_mut(machine: &mut Machine) -> &mut Shared {
-    machine.shared.as_mut().expect("what is to be found is stated at the start")
+fn shared_mut(machine: &mut Machine, stage: usize) -> &mut Shared {
+    match stage.checked_sub(1) {
+        None => machine.shared.as_mut().expect("what is to be found is stated at the start"),
+        Some(stage) => &mut machine.beyond.shared[stage].1,
+    }
 }
 
 fn processor_mut(machine: &mut Machine, stage: usize) -> &mut Processor {

@@ -27,7 +27,11 @@ pub fn to_toml(machine: &Machine) -> String {
         }
     }
     if let Some(shared) = shared {
-        text += &format!("[shared]\n{}\n", shared_lines(shared));
+        let unsaid = Shared::copying_twice(f64::NAN, ByteTime::NONE);
+        text += &format!("[shared]\n{}\n", shared_lines(shared, &unsaid));
+        for (before, (ranks, shared)) in with_those_before(shared, &beyond.shared) {
+            text += &format!("[[shared.beyond]]\nranks = {ranks}\n{}\n", shared_lines(shared, before));
+        }
     }
     let unsaid = Processor::default();
     if *processor != unsaid || !beyond.processor.is_empty() {
@@ -56,16 +60,20 @@ fn nothing_said(own_port: Port) -> Link {
     Link { port: own_port, ..Machine::hockney(f64::NAN, f64::NAN, 0.0).between }
 }
 
-fn shared_lines(shared: &Shared) -> String {
-    let mut text = time("latency", shared.latency);
-    if shared.overhead > 0.0 {
-        text += &time("overhead", shared.overhead);
-    }
-    text += &bandwidth("bandwidth", shared.byte_time);
-    if let Some(single_copy_time) = shared.single_copy_time {
-        text += &bandwidth("single_copy_bandwidth", single_copy_time);
-    }
-    text
+/// Returns the lines of what differs from the shared memory before.
+fn shared_lines(shared: &Shared, before: &Shared) -> String {
+    differing(lines_of_shared(shared), lines_of_shared(before))
+}
+
+/// Returns a line for each key that shared memory can say.
+fn lines_of_shared(shared: &Shared) -> [String; 4] {
+    let single_copies = shared.single_copy_time.map(|time| bandwidth("single_copy_bandwidth", time));
+    [
+        time("latency", shared.latency),
+        time("overhead", shared.overhead),
+        bandwidth("bandwidth", shared.byte_time),
+        single_copies.unwrap_or_default(),
+    ]
 }
 
 /// Returns the lines of what differs from the link before.
@@ -196,6 +204,14 @@ mod tests {
         overhead = "6us"
         bandwidth = "32GB/s"
         single_copy_bandwidth = "16GB/s"
+        [[shared.beyond]]
+        ranks = 8
+        latency = "0us"
+        overhead = "0us"
+        [[shared.beyond]]
+        ranks = 16
+        bandwidth = { 16 = "2GB/s", 1KiB = "4GB/s" }
+        single_copy_bandwidth = "8GB/s"
         [processor]
         reduce_bandwidth = "8GB/s"
         fresh_bandwidth = "2GB/s"
