@@ -68,29 +68,19 @@ pub struct SlotBounds {
     /// The most bytes of a block in shared memory at a time, if the user limits them.
     pub stripe: Option<usize>,
     /// If ranks learn the length of the longest block, blocks are lent only if it has at least this many
-    /// bytes. For shorter blocks another copy takes less time than a system call.
+    /// bytes. Of shorter blocks, two copies through caches take less time than one by the system.
     pub least_lent: usize,
 }
 
 impl SlotBounds {
     /// `line`: a cache line without its flag. `bank`: as much as stays in the caches of all ranks that read it.
     pub const DEFAULT: SlotBounds =
-        SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None, least_lent: 512 << 10 };
+        SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None, least_lent: 1 << 20 };
 
     /// Returns the bounds for `ranks` ranks and a bank of at least `bank` bytes, with room for an element in each slot.
     pub fn of_ranks(ranks: usize, bank: usize) -> SlotBounds {
         let bank = bank.max(SlotBounds::slots(ranks) * CACHE_LINE);
-        SlotBounds { bank, least_lent: SlotBounds::least_lent(ranks), ..SlotBounds::DEFAULT }
-    }
-
-    /// Returns the least length of lent blocks. Measured on up to 16 processors: on two, copies in slots are faster up to
-    /// 512 KiB if the processors share a cache; on more, up to 64 KiB, if all blocks that a rank shows have together at most
-    /// 1 MiB.
-    fn least_lent(ranks: usize) -> usize {
-        match ranks {
-            ..=2 => SlotBounds::DEFAULT.least_lent,
-            _ => ((1 << 20) / ranks).clamp(32 << 10, 64 << 10) + 1,
-        }
+        SlotBounds { bank, ..SlotBounds::DEFAULT }
     }
 
     /// Returns the slots of each rank: one for each of `ranks` ranks in each of two phases, and some more.

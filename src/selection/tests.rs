@@ -274,7 +274,7 @@ fn built_in_decisions_on_nodes_that_share_memory() {
         ((Allreduce, 64, 1 << 30), ["shared_slices", "shared_multi_leaders"]),
         ((Allgather, 8, 8), ["shared", "shared_leaders"]),
         ((Allgather, 8, 1 << 20), ["shared", "shared_multi_leaders"]),
-        ((Alltoall, 8, 1 << 30), ["single_copy", "linear_window"]),
+        ((Alltoall, 8, 1 << 30), ["shared", "linear_window"]),
         ((Alltoall, 8, 8), ["shared", "node_aware"]),
         ((Barrier, 8, 0), ["shared", "shared_leaders"]),
         ((Bcast, 8, 8), ["shared", "shared_leaders"]),

@@ -157,14 +157,6 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_lent_from_lengths_on_that_depend_on_the_number_of_ranks() {
-        let least_lent = |ranks| Geometry::new(ranks, 0).bounds(None).least_lent;
-        let kib = |number: usize| number << 10;
-        assert_eq!(least_lent(2), kib(512));
-        assert_eq!([3, 8, 16, 64].map(least_lent), [kib(64) + 1, kib(64) + 1, kib(64) + 1, kib(32) + 1]);
-    }
-
-    #[test]
     fn areas_of_a_lane_follow_each_other() {
         for ranks in 1..=64 {
             let geometry = Geometry::new(ranks, 10_000);
