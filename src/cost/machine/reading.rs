@@ -144,8 +144,8 @@ fn groups(mut table: Table) -> Option<Groups> {
 /// Reads shared memory and, into `beyond`, that of more ranks. What these omit stays as for fewer.
 fn read_shared(mut table: Table, beyond: &mut Vec<(usize, Shared)>) -> Option<Shared> {
     let is_complete = table.has_latency_and_bandwidth();
-    let read = changed_shared(&mut table, Shared::copying_twice(0.0, ByteTime::NONE));
-    *beyond = table.beyond(&OF_SHARED, RANKS, read, changed_shared);
+    let unsaid = Shared::copying_twice(0.0, ByteTime::NONE);
+    let read = table.in_stages(&OF_SHARED, RANKS, unsaid, beyond, changed_shared);
     is_complete.then_some(read)
 }
 
@@ -163,9 +163,8 @@ fn changed_shared(table: &mut Table, shared: Shared) -> Shared {
 fn link(table: Option<Table>, own_port: Port, of: &str, beyond: &mut Vec<(usize, Link)>) -> Option<Link> {
     let mut table = table?;
     let is_complete = table.has_latency_and_bandwidth();
-    let read = Link { port: own_port, ..Machine::hockney(0.0, 0.0, 0.0).between };
-    let read = changed_link(&mut table, read);
-    *beyond = table.beyond(&OF_LINK, of, read, changed_link);
+    let unsaid = Link { port: own_port, ..Machine::hockney(0.0, 0.0, 0.0).between };
+    let read = table.in_stages(&OF_LINK, of, unsaid, beyond, changed_link);
     is_complete.then_some(read)
 }
 
@@ -192,9 +191,7 @@ fn changed_link(table: &mut Table, link: Link) -> Link {
 }
 
 fn read_processor(mut table: Table, beyond: &mut Vec<(usize, Processor)>) -> Processor {
-    let read = changed_processor(&mut table, Processor::default());
-    *beyond = table.beyond(&OF_PROCESSOR, RANKS, read, changed_processor);
-    read
+    table.in_stages(&OF_PROCESSOR, RANKS, Processor::default(), beyond, changed_processor)
 }
 
 /// Returns the processor with the parameters of the table.
@@ -322,6 +319,20 @@ impl<'reader> Table<'reader> {
     fn has_latency_and_bandwidth(&mut self) -> bool {
         let is_there = |key| self.get(key).is_some() || self.missing::<()>(key).is_some();
         [LATENCY, BANDWIDTH].map(is_there) == [true; 2]
+    }
+
+    /// Reads parameters and, into `beyond`, those beyond numbers of ranks or nodes. What the table omits is as in `unsaid`.
+    fn in_stages<T: Copy>(
+        &mut self,
+        known: &[&str],
+        of: &str,
+        unsaid: T,
+        beyond: &mut Vec<(usize, T)>,
+        changed: impl Fn(&mut Table, T) -> T,
+    ) -> T {
+        let read = changed(self, unsaid);
+        *beyond = self.beyond(known, of, read, changed);
+        read
     }
 
     /// Reads the parameters beyond numbers of ranks or nodes. What an entry omits is as in the one before.
