@@ -257,7 +257,12 @@ fn exceeded<T>(beyond: &[(usize, T)], ranks: usize) -> usize {
     beyond.iter().filter(|(most, _)| ranks > *most).count()
 }
 
-fn at_stage<'machine, T>(first: &'machine T, beyond: &'machine [(usize, T)], stage: usize) -> &'machine T {
+/// Returns what holds in a stage: `first` in stage 0, the entries of `beyond` in those after it.
+pub fn at_stage<'machine, T>(
+    first: &'machine T,
+    beyond: &'machine [(usize, T)],
+    stage: usize,
+) -> &'machine T {
     stage.checked_sub(1).map_or(first, |stage| &beyond[stage].1)
 }
 

@@ -1,5 +1,6 @@
 //! The parameters to find: the times of a machine that are more than 0.
 
+use rustcoll::cost::machine::at_stage;
 use rustcoll::cost::simulation::{Charge, Charged, Level};
 use rustcoll::cost::{ByteTime, Link, Machine, Processor, Shared, Stages};
 use std::fmt;
@@ -167,13 +168,11 @@ impl Parameter {
 /// Returns how long something takes: once, or for each byte.
 fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
     let link = |level| link(machine, level, stage);
-    let processor =
-        || stage.checked_sub(1).map_or(&machine.processor, |stage| &machine.beyond.processor[stage].1);
+    let processor = || at_stage(&machine.processor, &machine.beyond.processor, stage);
     // What the machine does not state follows from other times.
     let shared = |time: fn(&Shared) -> ByteTime| {
-        let stated =
-            stage.checked_sub(1).map_or(machine.shared, |stage| Some(machine.beyond.shared[stage].1));
-        stated.as_ref().map_or(ByteTime::NONE, time)
+        let stated = machine.shared.as_ref().map(|first| at_stage(first, &machine.beyond.shared, stage));
+        stated.map_or(ByteTime::NONE, time)
     };
     match what {
         Charged::Latency(level) => link(level).latency.into(),
@@ -217,7 +216,7 @@ fn link(machine: &Machine, level: Level, stage: usize) -> &Link {
         Level::Between => (&machine.between, &machine.beyond.between),
         Level::Within => (&machine.within, &machine.beyond.within),
     };
-    stage.checked_sub(1).map_or(first, |stage| &beyond[stage].1)
+    at_stage(first, beyond, stage)
 }
 
 fn link_mut(machine: &mut Machine, level: Level, stage: usize) -> &mut Link {
@@ -225,22 +224,25 @@ fn link_mut(machine: &mut Machine, level: Level, stage: usize) -> &mut Link {
         Level::Between => (&mut machine.between, &mut machine.beyond.between),
         Level::Within => (&mut machine.within, &mut machine.beyond.within),
     };
-    match stage.checked_sub(1) {
-        None => first,
-        Some(stage) => &mut beyond[stage].1,
-    }
+    at_stage_mut(first, beyond, stage)
 }
 
 fn shared_mut(machine: &mut Machine, stage: usize) -> &mut Shared {
-    match stage.checked_sub(1) {
-        None => machine.shared.as_mut().expect("what is to be found is stated at the start"),
-        Some(stage) => &mut machine.beyond.shared[stage].1,
-    }
+    let first = machine.shared.as_mut().expect("what is to be found is stated at the start");
+    at_stage_mut(first, &mut machine.beyond.shared, stage)
 }
 
 fn processor_mut(machine: &mut Machine, stage: usize) -> &mut Processor {
+    at_stage_mut(&mut machine.processor, &mut machine.beyond.processor, stage)
+}
+
+fn at_stage_mut<'machine, T>(
+    first: &'machine mut T,
+    beyond: &'machine mut [(usize, T)],
+    stage: usize,
+) -> &'machine mut T {
     match stage.checked_sub(1) {
-        None => &mut machine.processor,
-        Some(stage) => &mut machine.beyond.processor[stage].1,
+        None => first,
+        Some(stage) => &mut beyond[stage].1,
     }
 }
