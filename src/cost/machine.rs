@@ -97,6 +97,11 @@ pub struct Link {
     pub unidirectional_byte_time: Option<f64>,
     /// Processor time for a message at each of its sides: LogGP's o.
     pub overhead: f64,
+    /// Processor time of the receiver, if it differs: LogP's o_r.
+    pub receive_overhead: Option<f64>,
+    /// Processor time for sending a message to the rank to which the message before was sent, if it differs: cards and libraries
+    /// have to prepare for another one.
+    pub repeated_overhead: Option<f64>,
     /// The least time between the starts of two messages at a port: LogGP's g.
     pub gap: f64,
     /// In bytes. Longer messages use rendezvous: they ask the receiver, which costs a round trip, and wait
@@ -139,6 +144,8 @@ pub struct Shared {
     pub overhead: f64,
     /// For each byte that is read in a slot, by the bytes that a rank has in the call.
     pub byte_time: ByteTime,
+    /// The same for all ranks of a node together: they share its memory.
+    pub node_byte_time: ByteTime,
     /// For each byte that is copied out of another rank's own memory, by the bytes that a rank has in the
     /// call. `None`: the machine has no single copies.
     pub single_copy_time: Option<ByteTime>,
@@ -159,7 +166,7 @@ pub struct Processor {
 impl Shared {
     /// Shared memory without single copies: ranks read in slots only. Flags keep no processor busy.
     pub fn copying_twice(latency: f64, byte_time: ByteTime) -> Shared {
-        Shared { latency, overhead: 0.0, byte_time, single_copy_time: None }
+        Shared { latency, overhead: 0.0, byte_time, node_byte_time: ByteTime::NONE, single_copy_time: None }
     }
 
     /// Returns the time for each byte of a single copy; [`ByteTime::NONE`] if the machine has none.
@@ -180,6 +187,8 @@ impl Machine {
             unidirectional_latency: None,
             unidirectional_byte_time: None,
             overhead: 0.0,
+            receive_overhead: None,
+            repeated_overhead: None,
             gap: 0.0,
             eager_limit: usize::MAX,
             packet: usize::MAX,

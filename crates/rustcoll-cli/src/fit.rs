@@ -179,7 +179,7 @@ mod tests {
     use crate::bench::placement::Placement;
     use rustcoll::algorithms::Collective;
     use rustcoll::atlas::Candidate;
-    use rustcoll::cost::{Link, Processor, Shared};
+    use rustcoll::cost::{ByteTime, Link, Processor, Shared};
 
     /// Returns the times of some collectives as if they had been measured on a machine.
     fn measured_on(machine: &Machine, ranks_per_node: &[usize]) -> Vec<Row> {
@@ -254,7 +254,7 @@ mod tests {
         let hockney = Machine { ranks_per_node: 8, ..Machine::hockney(1e-4, 1e-9, 2e-9) };
         let shared = |latency: f64, overhead: f64, byte_time: f64, single_copy_time: f64| {
             let single_copy_time = Some(single_copy_time.into());
-            Some(Shared { latency, overhead, byte_time: byte_time.into(), single_copy_time })
+            Some(Shared { overhead, single_copy_time, ..Shared::copying_twice(latency, byte_time.into()) })
         };
         let machine = Machine { shared: shared(3e-7, 1e-7, 1e-10, 3e-10), ..hockney.clone() };
         let mut rows = Vec::new();
@@ -305,9 +305,11 @@ mod tests {
         let machine = Machine::parse("cray-xc40-aries", text).unwrap();
         let between = Link { gap: 1e-7, eager_limit: usize::MAX, ..machine.between };
         let byte_time = (1.0 / 6e9).into();
-        let within = Link { overhead: 1e-7, byte_time, eager_limit: usize::MAX, ..machine.within };
+        let node_byte_time = ByteTime::NONE;
+        let within =
+            Link { overhead: 1e-7, byte_time, node_byte_time, eager_limit: usize::MAX, ..machine.within };
         let byte_time = (1.0 / 9e9).into();
-        let shared = Some(Shared { latency: 3e-7, overhead: 1.4e-7, byte_time, single_copy_time: None });
+        let shared = Some(Shared { overhead: 1.4e-7, ..Shared::copying_twice(3e-7, byte_time) });
         let [reduce_time, copy_time] = [4e9, 8e9].map(|bandwidth| (1.0 / bandwidth).into());
         let processor = Processor { reduce_time, copy_time, ..machine.processor };
         let machine = Machine { ranks_per_node: 8, between, within, shared, processor, ..machine };

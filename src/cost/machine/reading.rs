@@ -32,6 +32,8 @@ const SINGLE_COPY_BANDWIDTH: &str = "single_copy_bandwidth";
 const UNIDIRECTIONAL_LATENCY: &str = "unidirectional_latency";
 const UNIDIRECTIONAL_BANDWIDTH: &str = "unidirectional_bandwidth";
 const OVERHEAD: &str = "overhead";
+const RECEIVE_OVERHEAD: &str = "receive_overhead";
+const REPEATED_OVERHEAD: &str = "repeated_overhead";
 const GAP: &str = "gap";
 const EAGER_LIMIT: &str = "eager_limit";
 const PACKET: &str = "packet";
@@ -50,7 +52,7 @@ const GROUPS: &str = "groups";
 
 const OF_MACHINE: [&str; 8] = [RANKS_PER_NODE, PLACEMENT, TCP, WITHIN, BETWEEN, SHARED, PROCESSOR, GROUPS];
 const OF_GROUPS: [&str; 1] = [NODES];
-const OF_LINK: [&str; 13] = [
+const OF_LINK: [&str; 15] = [
     BEYOND,
     LATENCY,
     GROUP_LATENCY,
@@ -60,12 +62,14 @@ const OF_LINK: [&str; 13] = [
     UNIDIRECTIONAL_LATENCY,
     UNIDIRECTIONAL_BANDWIDTH,
     OVERHEAD,
+    RECEIVE_OVERHEAD,
+    REPEATED_OVERHEAD,
     GAP,
     EAGER_LIMIT,
     PACKET,
     PORT,
 ];
-const OF_SHARED: [&str; 5] = [BEYOND, LATENCY, OVERHEAD, BANDWIDTH, SINGLE_COPY_BANDWIDTH];
+const OF_SHARED: [&str; 6] = [BEYOND, LATENCY, OVERHEAD, BANDWIDTH, NODE_BANDWIDTH, SINGLE_COPY_BANDWIDTH];
 const OF_PROCESSOR: [&str; 5] = [BEYOND, REDUCE_BANDWIDTH, COPY_BANDWIDTH, FRESH_BANDWIDTH, KEPT];
 
 /// Every key of a machine's file, by its table; those outside a table have the name "".
@@ -155,6 +159,7 @@ fn changed_shared(table: &mut Table, shared: Shared) -> Shared {
         latency: table.optional(LATENCY, units::time).unwrap_or(shared.latency),
         overhead: table.optional(OVERHEAD, units::time).unwrap_or(shared.overhead),
         byte_time: table.speed(BANDWIDTH).unwrap_or(shared.byte_time),
+        node_byte_time: table.speed(NODE_BANDWIDTH).unwrap_or(shared.node_byte_time),
         single_copy_time: table.speed(SINGLE_COPY_BANDWIDTH).or(shared.single_copy_time),
     }
 }
@@ -183,6 +188,8 @@ fn changed_link(table: &mut Table, link: Link) -> Link {
             .optional(UNIDIRECTIONAL_BANDWIDTH, units::byte_time)
             .or(link.unidirectional_byte_time),
         overhead: table.optional(OVERHEAD, units::time).unwrap_or(link.overhead),
+        receive_overhead: table.optional(RECEIVE_OVERHEAD, units::time).or(link.receive_overhead),
+        repeated_overhead: table.optional(REPEATED_OVERHEAD, units::time).or(link.repeated_overhead),
         gap: table.optional(GAP, units::time).unwrap_or(link.gap),
         eager_limit: table.optional(EAGER_LIMIT, quantity::bytes).unwrap_or(link.eager_limit),
         packet: table.optional(PACKET, packet).unwrap_or(link.packet),
@@ -410,11 +417,11 @@ mod tests {
         let text = "ranks_per_node = 24\nplacement = \"block\"\ntcp = true\n\
             [within]\nlatency = \"1s\"\nbandwidth = \"4B/s\"\nport = \"node\"\n\
             [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nexchange_bandwidth = \"8B/s\"\nnode_bandwidth = \"4B/s\"\nunidirectional_latency = \"1s\"\n\
-            unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\npacket = \"1KiB\"\nport = \"rank\"\n\
+            unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\nreceive_overhead = \"2s\"\nrepeated_overhead = \"1s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\npacket = \"1KiB\"\nport = \"rank\"\n\
             [[between.beyond]]\nnodes = 4\nlatency = \"8s\"\ngroup_latency = \"1s\"\n\
             [[within.beyond]]\nranks = 8\nbandwidth = { 16 = \"2B/s\", 1KiB = \"4B/s\" }\n\
             [groups]\nnodes = 180\n\
-            [shared]\nlatency = \"5s\"\noverhead = \"6s\"\nbandwidth = \"32B/s\"\nsingle_copy_bandwidth = \"16B/s\"\n\
+            [shared]\nlatency = \"5s\"\noverhead = \"6s\"\nbandwidth = \"32B/s\"\nnode_bandwidth = \"64B/s\"\nsingle_copy_bandwidth = \"16B/s\"\n\
             [[shared.beyond]]\nranks = 6\nlatency = \"7s\"\n\
             [processor]\nreduce_bandwidth = \"8B/s\"\ncopy_bandwidth = \"16B/s\"\n\
             fresh_bandwidth = \"2B/s\"\nkept = \"1KiB\"\n\
@@ -429,6 +436,8 @@ mod tests {
             unidirectional_latency: Some(1.0),
             unidirectional_byte_time: Some(0.25),
             overhead: 3.0,
+            receive_overhead: Some(2.0),
+            repeated_overhead: Some(1.0),
             gap: 4.0,
             eager_limit: 8 << 10,
             packet: 1 << 10,
@@ -441,7 +450,8 @@ mod tests {
             kept: 1 << 10,
         };
         let single_copy_time = Some((1.0 / 16.0).into());
-        let shared = Shared { latency: 5.0, overhead: 6.0, byte_time: (1.0 / 32.0).into(), single_copy_time };
+        let (byte_time, node_byte_time) = ((1.0 / 32.0).into(), (1.0 / 64.0).into());
+        let shared = Shared { latency: 5.0, overhead: 6.0, byte_time, node_byte_time, single_copy_time };
         let byte_time = ByteTime::known_at(&[(16, 0.5), (1 << 10, 0.25)]).unwrap();
         let beyond = Beyond {
             between: vec![(4, Link { latency: 8.0, group_latency: 1.0, ..between })],

@@ -32,6 +32,8 @@ fn machines() -> [Machine; 3] {
             port: Port::Rank,
             exchange_byte_time: 1.5.into(),
             node_byte_time: 0.75.into(),
+            receive_overhead: Some(0.5),
+            repeated_overhead: Some(0.25),
             ..link
         },
         processor: Processor { copy_time: 0.125.into(), ..shared.processor },

@@ -1,7 +1,7 @@
 //! A lower bound of the simulated time of a call: one chain of messages and flags, each of which a rank can only send or
 //! raise after the one before has reached it.
 
-use super::least::LeastCosts;
+use super::least::{LeastCosts, overhead};
 use super::network::Crossings;
 use super::program::{Action, Direction, Post, Program, Signal};
 use crate::algorithms::Nodes;
@@ -95,8 +95,9 @@ impl Past {
     }
 
     fn overhead_of_send(&self, post: usize, nodes: &Nodes, costs: &LeastCosts) -> f64 {
-        let is_send = self.program.posts[post].direction == Direction::Send;
-        if is_send { costs.link(self.is_within(post, nodes)).overhead } else { 0.0 }
+        let link = costs.link(self.is_within(post, nodes));
+        let post = &self.program.posts[post];
+        if post.direction == Direction::Send { overhead(post, link) } else { 0.0 }
     }
 
     /// Returns how long a message is under way to this rank, and the processor's time for it here.
@@ -104,7 +105,7 @@ impl Past {
         let link = costs.link(self.is_within(post, nodes));
         let post = &self.program.posts[post];
         let crossing = f64::from(crossings.of_any(self.rank, post.peer as usize));
-        costs.message(post, link, crossing) + link.overhead
+        costs.message(post, link, crossing) + overhead(post, link)
     }
 
     fn is_within(&self, post: usize, nodes: &Nodes) -> bool {

@@ -1,5 +1,8 @@
 //! What takes time in a simulation.
 
+use super::program::Direction;
+use crate::cost::machine::Link;
+
 /// An amount of something that takes time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Charge {
@@ -15,6 +18,10 @@ pub struct Charge {
 pub enum Charged {
     /// The processor's part in a message.
     Overhead(Level),
+    /// The same at the receiver, where that takes another time.
+    ReceiveOverhead(Level),
+    /// The same for a message to the rank to which the message before was sent, where that takes another time.
+    RepeatedOverhead(Level),
     /// A message's head is under way.
     Latency(Level),
     /// A message's head is under way from one group of nodes to another.
@@ -36,6 +43,8 @@ pub enum Charged {
     Reduction,
     /// A rank reads in a slot of another rank.
     Reading,
+    /// The same, as far as all ranks of a node share what it takes.
+    NodeReading,
     /// A rank copies from another rank's own memory.
     SingleCopy,
     /// A flag becomes visible to another rank.
@@ -49,4 +58,21 @@ pub enum Charged {
 pub enum Level {
     Within,
     Between,
+}
+
+impl Level {
+    pub fn of(is_within: bool) -> Level {
+        if is_within { Level::Within } else { Level::Between }
+    }
+}
+
+/// Returns the processor's part in a message at one of its ends, and how long that takes. `repeats`: the end is a send, to the rank
+/// to which the send before was.
+pub fn overhead(link: &Link, level: Level, direction: Direction, repeats: bool) -> (Charged, f64) {
+    let (own, charged) = match direction {
+        Direction::Receive => (link.receive_overhead, Charged::ReceiveOverhead(level)),
+        Direction::Send if repeats => (link.repeated_overhead, Charged::RepeatedOverhead(level)),
+        Direction::Send => (None, Charged::Overhead(level)),
+    };
+    own.map_or((Charged::Overhead(level), link.overhead), |seconds| (charged, seconds))
 }

@@ -5,7 +5,7 @@
 //! Then the order of ranks on their nodes and of their posts decides, so that nodes that do the same take the
 //! same time. Flags need no port: a rank that waits for a flag goes on when it is raised.
 
-use super::charge::{Charge, Charged, Level};
+use super::charge::{Charge, Charged, Level, overhead};
 use super::instant::Instant;
 use super::network::{Network, PostKind};
 use super::program::{Action, Direction, Work};
@@ -15,6 +15,7 @@ use super::timeline::{Activity, Recorder, Span};
 use super::{Prediction, Progress, SimulationError, Stage};
 use crate::cost::machine::{Link, Machine, Port, Shared};
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 
 /// The observer is called once in so many events.
 const EVENTS_BETWEEN_TELLING: u64 = 1 << 16;
@@ -62,25 +63,35 @@ pub fn run_recorded<R: Recorder>(
         if happened % EVENTS_BETWEEN_TELLING == 0 {
             observe(Progress { stage: Stage::Messages, done: run.done, total: network.ends.len() });
         }
-        run.happen(event);
+        match event.what {
+            What::Packet(post) => run.happen(event, post as usize),
+            What::Reading(rank) => run.read_with_others(rank as usize),
+        }
         run.advance_all();
     }
     run.prediction()
 }
 
-/// A packet of a message is ready to pass a port.
+/// Something may take what others share with it.
 #[derive(Clone, Copy)]
 struct Event<T> {
     time: T,
     order: u64,
-    /// The sender's post if the message leaves, the receiver's if it enters.
-    post: u32,
+    what: What,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A packet of a message is ready to pass a port: of the sender's post if it leaves, of the receiver's if it enters.
+    Packet(u32),
+    /// A rank is ready to read in slots of others.
+    Reading(u32),
 }
 
 impl<T: Instant> Ord for Event<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         let [one, two] = [self.time, other.time].map(Instant::seconds);
-        one.total_cmp(&two).then((self.order, self.post).cmp(&(other.order, other.post)))
+        one.total_cmp(&two).then((self.order, self.what).cmp(&(other.order, other.what)))
     }
 }
 
@@ -116,10 +127,12 @@ struct Run<'job, R: Recorder> {
     posts: Vec<Post<R::Instant>>,
     /// What posts of each kind cost.
     costs: Vec<Cost<'job>>,
-    /// When each port is free again, by direction and by whether messages stay on the node.
-    free: [[Vec<R::Instant>; 2]; 2],
-    /// As `free`, for what all messages of a node share.
+    /// By direction and by whether messages stay on the node.
+    ports: [[Vec<PortState<R::Instant>>; 2]; 2],
+    /// When what all messages of a node share is free again, as `ports`.
     nodes_free: [[Vec<R::Instant>; 2]; 2],
+    /// When the ranks of each node may read in slots again.
+    nodes_read: Vec<R::Instant>,
     given: GivenSignals<'job, R::Instant>,
     /// Ranks that may go on.
     ready: Vec<usize>,
@@ -128,6 +141,16 @@ struct Run<'job, R: Recorder> {
     /// How many posts are complete.
     done: usize,
     recorder: &'job mut R,
+}
+
+/// The progress of a port.
+#[derive(Clone)]
+struct PortState<T> {
+    /// When it is free again.
+    free: T,
+    /// Where messages of a node share more than ports: the packets that wait for this port. The first one is also among the
+    /// events, at the time at which it may pass.
+    waiting: VecDeque<Event<T>>,
 }
 
 /// The progress of a post.
@@ -147,6 +170,8 @@ struct Cost<'job> {
     level: Level,
     /// Under which parameter its passing of a port is charged.
     passing: Charged,
+    /// The processor's part, and how long it takes.
+    overhead: (Charged, f64),
     link: &'job Link,
     bytes: f64,
     packets: u32,
@@ -158,10 +183,8 @@ struct Cost<'job> {
 
 impl<'job> Cost<'job> {
     fn of(kind: &PostKind, bytes: Bytes, machine: &'job Machine) -> Self {
-        let (level, link) = match kind.is_within {
-            true => (Level::Within, &machine.within),
-            false => (Level::Between, &machine.between),
-        };
+        let level = Level::of(kind.is_within);
+        let link = if kind.is_within { &machine.within } else { &machine.between };
         let bytes = kind.bytes.with(bytes.block);
         let (latency, byte_time) = link.hockney(bytes, kind.company);
         let (packets, crossing) = (link.packets(bytes), f64::from(kind.crossing));
@@ -170,14 +193,15 @@ impl<'job> Cost<'job> {
             false => Charged::Transfer(level),
         };
         let direction = kind.direction;
-        Cost { direction, level, passing, link, bytes, packets, latency, byte_time, crossing }
+        let overhead = overhead(link, level, direction, kind.repeats);
+        Cost { direction, level, passing, overhead, link, bytes, packets, latency, byte_time, crossing }
     }
 
     fn is_send(&self) -> bool {
         self.direction == Direction::Send
     }
 
-    /// Returns the indices of a port in [`Run::free`]: its direction and its level.
+    /// Returns the indices of a port in [`Run::ports`]: its direction and its level.
     fn index(&self) -> (usize, usize) {
         (usize::from(self.is_send()), usize::from(self.level == Level::Within))
     }
@@ -197,7 +221,8 @@ struct Rank<T> {
 impl<'job, R: Recorder> Run<'job, R> {
     fn new(network: &'job Network, bytes: Bytes, machine: &'job Machine, recorder: &'job mut R) -> Self {
         let ranks = network.programs.len();
-        let ports = || vec![R::Instant::BEGIN; ranks];
+        let nodes = || vec![R::Instant::BEGIN; ranks];
+        let ports = || vec![PortState { free: R::Instant::BEGIN, waiting: VecDeque::new() }; ranks];
         let unknown = Post { started: R::Instant::UNKNOWN, completed: R::Instant::UNKNOWN, packets: 0 };
         let begin = Rank { time: R::Instant::BEGIN, step: 0, posts: 0, waits: 0, missing: 0 };
         Run {
@@ -209,8 +234,9 @@ impl<'job, R: Recorder> Run<'job, R> {
             ranks: vec![begin; ranks],
             posts: vec![unknown; network.ends.len()],
             costs: network.kinds.iter().map(|kind| Cost::of(kind, bytes, machine)).collect(),
-            free: [[ports(), ports()], [ports(), ports()]],
-            nodes_free: [[ports(), ports()], [ports(), ports()]],
+            ports: [[ports(), ports()], [ports(), ports()]],
+            nodes_free: [[nodes(), nodes()], [nodes(), nodes()]],
+            nodes_read: nodes(),
             given: GivenSignals::none(&network.signals),
             ready: (0..ranks).rev().collect(),
             rounds: Vec::new(),
@@ -244,6 +270,12 @@ impl<'job, R: Recorder> Run<'job, R> {
         let program = &self.network.programs[rank];
         while let Some(action) = program.actions.get(self.ranks[rank].step) {
             match action {
+                Action::Work(work) if self.reads_with_others(work) => {
+                    let order = u64::from(self.network.places[rank].local) << 32;
+                    let time = self.ranks[rank].time;
+                    self.events.push(Event { time, order, what: What::Reading(rank as u32) });
+                    return;
+                }
                 Action::Work(work) => self.work(rank, work),
                 Action::Post => self.start(rank),
                 Action::Give => {
@@ -284,6 +316,32 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
     }
 
+    /// Returns whether ranks of a node share what this work takes.
+    fn reads_with_others(&self, work: &Work) -> bool {
+        !self.shared.node_byte_time.is_none() && self.bytes_from_slots(work) > 0.0
+    }
+
+    fn bytes_from_slots(&self, work: &Work) -> f64 {
+        work.in_slots().into_iter().map(|amount| amount.with(self.bytes.block)).sum()
+    }
+
+    /// Lets a rank read when what its node shares is free, and go on.
+    fn read_with_others(&mut self, rank: usize) {
+        let Action::Work(work) = &self.network.programs[rank].actions[self.ranks[rank].step] else {
+            unreachable!("the rank came to a work that reads")
+        };
+        let (amount, bytes) = (self.bytes_from_slots(work), self.bytes.held);
+        let node = self.network.places[rank].node as usize;
+        let begin = self.ranks[rank].time.or_later(self.nodes_read[node]);
+        let charge = Charge { what: Charged::NodeReading, bytes, amount };
+        self.nodes_read[node] =
+            self.recorder.after(begin, charge, amount * self.shared.node_byte_time.at(bytes));
+        self.wait(rank, begin);
+        self.work(rank, work);
+        self.ranks[rank].step += 1;
+        self.ready.push(rank);
+    }
+
     /// Charges a rank's processor for a flag that it raises or sees.
     fn handle_flag(&mut self, rank: usize) {
         self.spend(rank, once(Charged::FlagOverhead), self.shared.overhead);
@@ -310,11 +368,11 @@ impl<'job, R: Recorder> Run<'job, R> {
     fn start(&mut self, rank: usize) {
         let number = self.network.first[rank] + self.ranks[rank].posts;
         self.ranks[rank].posts += 1;
-        let &Cost { link, level, bytes, .. } = self.cost(number);
+        let &Cost { link, overhead, bytes, .. } = self.cost(number);
         let is_send = self.cost(number).is_send();
         let is_eager = bytes <= link.eager_limit as f64;
         if is_send {
-            self.spend(rank, once(Charged::Overhead(level)), link.overhead);
+            self.spend(rank, once(overhead.0), overhead.1);
         }
         let time = self.ranks[rank].time;
         self.posts[number].started = time;
@@ -345,29 +403,35 @@ impl<'job, R: Recorder> Run<'job, R> {
         let packets = self.cost(send).packets;
         self.posts[send].packets = packets;
         self.posts[self.network.ends[send].partner as usize].packets = packets;
-        self.events.push(Event { time, order: self.order(send), post: send as u32 });
+        self.events.push(Event { time, order: self.order(send), what: What::Packet(send as u32) });
     }
 
-    /// Lets a packet pass a port. Behind it queue packets that came to the port earlier, then the next one of
-    /// its message.
-    fn happen(&mut self, event: Event<R::Instant>) {
-        let number = event.post as usize;
+    /// Lets a packet pass a port, once it is its turn. Behind it queue packets that came to the port earlier, then the next one
+    /// of its message.
+    fn happen(&mut self, event: Event<R::Instant>, number: usize) {
         let &Cost { link, level, passing, bytes, packets, byte_time, .. } = self.cost(number);
         let is_entering = event.order & ENTERING != 0;
+        let has_port = is_entering || link.port != Port::Receiver;
+        let queues = has_port && !link.node_byte_time.is_none();
+        if queues && !self.takes_turn(event, number) {
+            return;
+        }
         let transfer = bytes * byte_time / f64::from(packets);
         let gap = if self.posts[number].packets == packets { link.gap } else { 0.0 };
         let amount = bytes / f64::from(packets);
-        let has_port = is_entering || link.port != Port::Receiver;
-        let ready = if has_port { event.time.or_later(*self.port(number)) } else { event.time };
+        let ready = if has_port { event.time.or_later(self.port(number).free) } else { event.time };
         let begin =
             self.pass_node(number, ready, Charge { what: Charged::NodeTransfer(level), bytes, amount });
         let passing = Charge { what: passing, bytes, amount };
         let end = self.recorder.after(begin, passing, transfer);
         if has_port {
-            *self.port(number) = match gap > transfer {
+            self.port(number).free = match gap > transfer {
                 true => self.recorder.after(begin, once(Charged::Gap(level)), gap),
                 false => end,
             };
+        }
+        if queues {
+            self.call_next(number);
         }
         self.posts[number].packets -= 1;
         self.recorder.passes(number, begin.seconds(), end.seconds());
@@ -375,12 +439,42 @@ impl<'job, R: Recorder> Run<'job, R> {
             let receive = self.network.ends[number].partner;
             let order = self.order(receive as usize) | ENTERING;
             let time = self.under_way(number, begin);
-            self.events.push(Event { time, order, post: receive });
+            self.events.push(Event { time, order, what: What::Packet(receive) });
         }
         match self.posts[number].packets {
             0 => self.complete(number, end),
             _ if is_entering => {}
             _ => self.events.push(Event { time: end, ..event }),
+        }
+    }
+
+    /// Returns whether a packet may pass its port now. Otherwise it waits in the port's queue: if it took already what all
+    /// messages of its node share, it would keep others from it as long as its port is busy.
+    fn takes_turn(&mut self, event: Event<R::Instant>, number: usize) -> bool {
+        let port = self.port(number);
+        if port.waiting.front() == Some(&event) {
+            port.waiting.pop_front();
+            return true;
+        }
+        let is_first = port.waiting.is_empty();
+        if is_first && port.free.seconds() <= event.time() {
+            return true;
+        }
+        port.waiting.push_back(event);
+        if is_first {
+            self.call_next(number);
+        }
+        false
+    }
+
+    /// Lets the first packet that waits for a post's port pass when the port is free.
+    fn call_next(&mut self, number: usize) {
+        let port = self.port(number);
+        let free = port.free;
+        if let Some(next) = port.waiting.front_mut() {
+            next.time = next.time.or_later(free);
+            let next = *next;
+            self.events.push(next);
         }
     }
 
@@ -408,15 +502,15 @@ impl<'job, R: Recorder> Run<'job, R> {
             let completed = self.posts[number].completed;
             let cost = self.cost(number);
             match cost.direction {
-                Direction::Receive if cost.link.overhead > 0.0 => arrived.push((completed, number)),
+                Direction::Receive if cost.overhead.1 > 0.0 => arrived.push((completed, number)),
                 _ => time = time.or_later(completed),
             }
         }
         arrived.sort_by(|one, other| one.0.seconds().total_cmp(&other.0.seconds()));
         for (arrival, number) in arrived {
             self.wait(rank, arrival);
-            let &Cost { level, link, .. } = self.cost(number);
-            self.spend(rank, once(Charged::Overhead(level)), link.overhead);
+            let (charged, seconds) = self.cost(number).overhead;
+            self.spend(rank, once(charged), seconds);
         }
         self.end_round(rank, time);
     }
@@ -452,8 +546,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         begin
     }
 
-    /// Returns when a post's port is free again.
-    fn port(&mut self, number: usize) -> &mut R::Instant {
+    fn port(&mut self, number: usize) -> &mut PortState<R::Instant> {
         let rank = self.network.ends[number].rank;
         let cost = self.cost(number);
         let (direction, level) = cost.index();
@@ -461,7 +554,7 @@ impl<'job, R: Recorder> Run<'job, R> {
             Port::Rank | Port::Receiver => rank,
             Port::Node => self.network.places[rank as usize].node,
         };
-        &mut self.free[direction][level][port as usize]
+        &mut self.ports[direction][level][port as usize]
     }
 
     /// Returns the order of a post's event among those of the same time.

@@ -350,7 +350,9 @@ impl Simulation {
     fn ranks_sharing_ports(&self) -> usize {
         let Machine { within, ranks_per_node, .. } = self.machine;
         let is_one_node = self.size() <= ranks_per_node;
-        let shares_nothing = is_one_node && within.port != Port::Node && within.node_byte_time.is_none();
+        let shares_memory =
+            !within.node_byte_time.is_none() || !self.machine.shared().node_byte_time.is_none();
+        let shares_nothing = is_one_node && within.port != Port::Node && !shares_memory;
         if shares_nothing { 1 } else { ranks_per_node }
     }
 

@@ -1,5 +1,6 @@
 //! A lower bound of the simulated time of a call, from the programs of few of its ranks.
 
+use super::charge::{self, Level};
 use super::events::Bytes;
 use super::program::{Action, Direction, Post, Program, Work};
 use crate::algorithms::Nodes;
@@ -13,7 +14,7 @@ pub fn busy_time(program: &Program, rank: usize, nodes: &Nodes, costs: &LeastCos
     for post in &program.posts {
         let is_within = nodes.of(rank) == nodes.of(post.peer as usize);
         let link = costs.link(is_within);
-        busy.processor += overhead(post, link);
+        busy.processor += if is_handled(post) { overhead(post, link) } else { 0.0 };
         let has_port = post.direction == Direction::Receive || link.port != Port::Receiver;
         let transfer = if has_port { costs.transfer(post, link) } else { 0.0 };
         busy.ports[usize::from(is_within)][post.direction as usize] += transfer;
@@ -50,10 +51,15 @@ struct Busy {
     ports: [[f64; 2]; 2],
 }
 
-/// Returns the processor time for a message: for one that arrives, only if a wait waits for it.
-fn overhead(post: &Post, link: &Link) -> f64 {
-    let is_handled = post.direction == Direction::Send || post.wait != u32::MAX;
-    if is_handled { link.overhead } else { 0.0 }
+/// Returns whether a message takes processor time at this end: one that arrives, only if a wait waits for it.
+fn is_handled(post: &Post) -> bool {
+    post.direction == Direction::Send || post.wait != u32::MAX
+}
+
+/// Returns the processor time for a message at one of its ends.
+pub fn overhead(post: &Post, link: &Link) -> f64 {
+    // Levels differ in what is charged, not in how long it takes.
+    charge::overhead(link, Level::Between, post.direction, post.repeats).1
 }
 
 /// The least that actions and messages cost on a machine, for a call of so many bytes.

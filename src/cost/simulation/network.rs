@@ -46,6 +46,8 @@ pub struct PostKind {
     pub direction: Direction,
     /// Whether the message stays on a node.
     pub is_within: bool,
+    /// Whether it is a send to the rank to which the rank's send before was.
+    pub repeats: bool,
     /// What both ranks wait for together with it; [`Company::Others`] if they wait for different things.
     pub company: Company,
     /// The fraction of the messages it stands for that go from one group of nodes to another.
@@ -88,6 +90,7 @@ impl Network {
                 bytes: post.bytes,
                 direction: post.direction,
                 is_within: nodes.of(rank) == nodes.of(post.peer as usize),
+                repeats: post.repeats,
                 company: shared_company(post.company, posts[partner as usize].1.company),
                 crossing: crossings.of(rank, post.peer as usize),
             }),
@@ -169,13 +172,13 @@ fn shared_company(one: Company, other: Company) -> Company {
 #[derive(Default)]
 struct Kinds {
     all: Vec<PostKind>,
-    numbers: HashMap<(Amount, Direction, bool, Company, u32), u32>,
+    numbers: HashMap<(Amount, Direction, bool, bool, Company, u32), u32>,
 }
 
 impl Kinds {
     fn number(&mut self, kind: PostKind) -> u32 {
-        let PostKind { bytes, direction, is_within, company, crossing } = kind;
-        let key = (bytes, direction, is_within, company, crossing.to_bits());
+        let PostKind { bytes, direction, is_within, repeats, company, crossing } = kind;
+        let key = (bytes, direction, is_within, repeats, company, crossing.to_bits());
         *self.numbers.entry(key).or_insert_with(|| {
             self.all.push(kind);
             self.all.len() as u32 - 1

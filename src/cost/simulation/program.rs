@@ -56,7 +56,7 @@ impl Program {
     /// Returns the program's sends, its receives and its signals alone, each in their order, whenever the rank waits for them.
     pub fn without_order(mut self) -> Program {
         for post in &mut self.posts {
-            (post.wait, post.company) = (u32::MAX, Company::OneWay);
+            (post.wait, post.company, post.repeats) = (u32::MAX, Company::OneWay, false);
         }
         self.posts.sort_by_key(|post| post.direction as usize);
         Program { actions: Vec::new(), awaited: Vec::new(), waits: 0, read: Total::default(), ..self }
@@ -98,6 +98,11 @@ impl Work {
         [self.copied, self.reduced, self.reduced_from_slots, self.read, self.copied_singly]
     }
 
+    /// Returns what is read in slots of other ranks.
+    pub fn in_slots(&self) -> [Amount; 2] {
+        [self.reduced_from_slots, self.read]
+    }
+
     /// Returns what each byte of work costs if a rank has `held` bytes in its call, and by which parameter of the machine.
     pub fn times(machine: &Machine, held: f64) -> [(Charged, f64); 5] {
         let (processor, shared) = (&machine.processor, machine.shared());
@@ -134,6 +139,8 @@ pub struct Post {
     pub wait: u32,
     /// What that wait waits for besides.
     pub company: Company,
+    /// Whether it is a send to the rank to which the rank's send before was.
+    pub repeats: bool,
 }
 
 /// Whether a message goes or comes.
@@ -183,6 +190,8 @@ pub struct Writer<'job> {
     pub stripe: Option<usize>,
     /// How many stripes have been written, of all schedules together.
     stripes: usize,
+    /// To which rank the last send is.
+    last_target: Option<u32>,
     since: Elements,
 }
 
@@ -200,7 +209,8 @@ struct Elements {
 
 impl<'job> Writer<'job> {
     pub fn new(machine: &'job Machine) -> Self {
-        Writer { program: Program::default(), machine, stripe: None, stripes: 0, since: Elements::default() }
+        let (program, since) = Default::default();
+        Writer { program, machine, stripe: None, stripes: 0, last_target: None, since }
     }
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
@@ -291,7 +301,8 @@ impl<'job> Writer<'job> {
         self.program.actions.push(Action::Post);
         // [`Writer::wait`] sets `wait` and `company`.
         let company = Company::OneWay;
-        self.program.posts.push(Post { peer, bytes, direction, wait: u32::MAX, company });
+        let repeats = direction == Direction::Send && self.last_target.replace(peer) == Some(peer);
+        self.program.posts.push(Post { peer, bytes, direction, wait: u32::MAX, company, repeats });
         self.program.posts.len() as u32 - 1
     }
 

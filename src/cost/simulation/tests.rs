@@ -129,6 +129,25 @@ fn overhead_takes_the_processor_of_both_sides() {
 }
 
 #[test]
+fn receives_and_repeated_sends_may_take_the_processor_for_another_time() {
+    let machine = with_link(|link| Link {
+        overhead: 5.0,
+        receive_overhead: Some(1.0),
+        repeated_overhead: Some(3.0),
+        byte_time: 0.0.into(),
+        ..link
+    });
+    // Twice to rank 1, then to rank 2, then to rank 1 again.
+    let scatter = |rank: usize, program: &mut Builder| match rank {
+        0 => [1, 1, 2, 1].into_iter().for_each(|target| send(program, target)),
+        1 => (0..3).for_each(|_| receive(program, 0)),
+        _ => receive(program, 0),
+    };
+    let sent = [5.0, 5.0 + 3.0, 5.0 + 3.0 + 5.0, 5.0 + 3.0 + 5.0 + 5.0];
+    assert_eq!(times(3, &machine, scatter), [sent[3], sent[3] + 64.0 + 1.0, sent[2] + 64.0 + 1.0]);
+}
+
+#[test]
 fn a_long_message_asks_first_and_waits_for_its_receiver() {
     let machine = Machine {
         processor: Processor { reduce_time: 0.0.into(), copy_time: 100.0.into(), ..Processor::default() },
@@ -228,6 +247,24 @@ fn messages_of_a_node_wait_for_what_all_of_them_share() {
     assert_eq!(times(4, &machine, neighbours), [34.0, 26.0, 50.0, 42.0]);
     let wide = Machine { within: Link { node_byte_time: ByteTime::NONE, ..link }, ..machine };
     assert_eq!(times(4, &wide, neighbours), [26.0; 4]);
+}
+
+#[test]
+fn a_message_that_waits_for_its_port_keeps_no_other_from_what_all_share() {
+    let shared = Link { node_byte_time: 0.25.into(), ..hockney().within };
+    let receivers = Link { port: Port::Receiver, ..shared };
+    let all_at_once = |rank: usize, program: &mut Builder| {
+        (1..5).for_each(|distance| receive(program, (rank + 5 - distance) % 5));
+        (1..5).for_each(|distance| send(program, (rank + distance) % 5));
+    };
+    for within in [shared, receivers] {
+        let machine = Machine { ranks_per_node: 5, within, ..hockney() };
+        let alone = Machine { within: Link { node_byte_time: ByteTime::NONE, ..within }, ..machine.clone() };
+        let [last, least] =
+            [&machine, &alone].map(|machine| carried_out(5, machine, all_at_once).unwrap().time());
+        // A message takes 16 s at a port, where four pass, but only 2 s of what all share, which twenty pass.
+        assert!(least <= last && last <= least + 20.0, "{last} s, not {least} s");
+    }
 }
 
 #[test]

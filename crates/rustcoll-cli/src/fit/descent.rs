@@ -47,7 +47,7 @@ pub struct Fitted {
 
 /// Returns the machine near `start` that predicts the rows best.
 pub fn descend(observed: &Observed, start: &Start, observe: &dyn Fn()) -> Result<Fitted, Failure> {
-    let priors = Priors::of(&observed.parameters, start);
+    let priors = Priors::of(observed, start);
     let start = &start.machine;
     let mut best = simulated(observed, &priors, start, priors.start.clone())?;
     let (mut farthest, mut little_gains) = (FARTHEST, 0);
@@ -106,8 +106,8 @@ fn simulated(
     logarithms: Vec<f64>,
 ) -> Result<Fitted, Failure> {
     let mut machine = like.clone();
-    for (parameter, logarithm) in observed.parameters.iter().zip(&logarithms) {
-        parameter.set(&mut machine, logarithm.exp());
+    for (parameter, &number) in &observed.positions {
+        parameter.set(&mut machine, logarithms[number].exp());
     }
     let explained = observed.explain(&machine)?;
     let loss = loss(observed, &explained, priors, &logarithms);
@@ -130,10 +130,11 @@ struct Priors {
 }
 
 impl Priors {
-    fn of(parameters: &[Parameter], start: &Start) -> Priors {
-        let position = |parameter| parameters.iter().position(|known| *known == parameter);
+    fn of(observed: &Observed, start: &Start) -> Priors {
+        let Observed { parameters, positions, .. } = observed;
         let pairs = parameters.iter().enumerate().flat_map(|(number, parameter)| {
-            parameter.neighbours().filter_map(position).map(move |other| (number, other))
+            let others = parameter.neighbours().filter_map(|other| positions.get(&other));
+            others.map(move |&other| (number, other))
         });
         Priors {
             start: parameters.iter().map(|parameter| parameter.value(&start.machine).ln()).collect(),
@@ -165,7 +166,7 @@ pub struct Certainty {
 
 /// Returns how well the rows determine each parameter.
 pub fn certainties(observed: &Observed, start: &Start, at: &Fitted) -> Vec<Certainty> {
-    let priors = Priors::of(&observed.parameters, start);
+    let priors = Priors::of(observed, start);
     let equations = equations(observed, at, &priors, spread(observed, at));
     let certainty = |(number, &parameter): (usize, &Parameter)| {
         let deviation = equations.clone().with_unit(number).solve(0.0)[number].sqrt();

@@ -64,6 +64,8 @@ pub struct Observed<'rows> {
     pub rows: &'rows [Row],
     /// The parameters to find.
     pub parameters: Vec<Parameter>,
+    /// The index of each parameter. Parameters of stages that do not differ where the search begins have the same.
+    pub positions: HashMap<Parameter, usize>,
     programs: Vec<Mutex<Program>>,
 }
 
@@ -95,13 +97,19 @@ impl<'rows> Observed<'rows> {
             }))
         };
         let programs = measured::alike(rows).into_iter().map(program).collect::<Result<_, _>>()?;
-        Ok(Observed { rows, parameters: Parameter::all(machine), programs })
+        let all = Parameter::all(machine);
+        let parameters: Vec<Parameter> =
+            all.iter().copied().filter(|parameter| parameter.first_alike(machine) == *parameter).collect();
+        let position = |parameter: &Parameter| {
+            let first = parameter.first_alike(machine);
+            parameters.iter().position(|known| *known == first).expect("it is above 0, too")
+        };
+        let positions = all.iter().map(|parameter| (*parameter, position(parameter))).collect();
+        Ok(Observed { rows, parameters, positions, programs })
     }
 
     /// Returns the prediction of each row on a machine.
     pub fn explain(&self, machine: &Machine) -> Result<Vec<Explained>, Failure> {
-        let positions = self.parameters.iter().enumerate().map(|(number, parameter)| (*parameter, number));
-        let positions: HashMap<Parameter, usize> = positions.collect();
         let explained = Mutex::new(vec![Explained::default(); self.rows.len()]);
         parallel::for_each(&self.programs, |program| {
             let mut program = program.lock().expect("nobody panics");
@@ -112,7 +120,7 @@ impl<'rows> Observed<'rows> {
                 let row = &self.rows[number];
                 let explanation = simulation.explain(row.bytes);
                 let explanation = explanation.map_err(|error| named(row, &error.to_string()))?;
-                let found = explain(row, &explanation, &machine, &positions);
+                let found = explain(row, &explanation, &machine, &self.positions);
                 explained.lock().expect("nobody panics")[number] = found;
             }
             Ok(())

@@ -16,16 +16,20 @@ pub struct Parameter {
 }
 
 /// The times to find. All others keep the values of the start.
-const WANTED: [Charged; 20] = [
+const WANTED: [Charged; 25] = [
     Charged::Latency(Level::Between),
     Charged::Crossing,
     Charged::Overhead(Level::Between),
+    Charged::ReceiveOverhead(Level::Between),
+    Charged::RepeatedOverhead(Level::Between),
     Charged::Transfer(Level::Between),
     Charged::Exchange(Level::Between),
     Charged::NodeTransfer(Level::Between),
     Charged::Gap(Level::Between),
     Charged::Latency(Level::Within),
     Charged::Overhead(Level::Within),
+    Charged::ReceiveOverhead(Level::Within),
+    Charged::RepeatedOverhead(Level::Within),
     Charged::Transfer(Level::Within),
     Charged::Exchange(Level::Within),
     Charged::NodeTransfer(Level::Within),
@@ -36,6 +40,7 @@ const WANTED: [Charged; 20] = [
     Charged::Flag,
     Charged::FlagOverhead,
     Charged::Reading,
+    Charged::NodeReading,
     Charged::SingleCopy,
 ];
 
@@ -53,6 +58,8 @@ impl Table {
             Charged::Crossing => Table::Between,
             Charged::Latency(level)
             | Charged::Overhead(level)
+            | Charged::ReceiveOverhead(level)
+            | Charged::RepeatedOverhead(level)
             | Charged::Transfer(level)
             | Charged::Exchange(level)
             | Charged::NodeTransfer(level)
@@ -60,7 +67,11 @@ impl Table {
                 Level::Between => Table::Between,
                 Level::Within => Table::Within,
             },
-            Charged::Flag | Charged::FlagOverhead | Charged::Reading | Charged::SingleCopy => Table::Shared,
+            Charged::Flag
+            | Charged::FlagOverhead
+            | Charged::Reading
+            | Charged::NodeReading
+            | Charged::SingleCopy => Table::Shared,
             Charged::Copy | Charged::Reduction | Charged::Fresh => Table::Processor,
         }
     }
@@ -105,9 +116,11 @@ impl fmt::Display for Parameter {
             Charged::Latency(_) | Charged::Flag => "latency",
             Charged::Crossing => "group_latency",
             Charged::Overhead(_) | Charged::FlagOverhead => "overhead",
+            Charged::ReceiveOverhead(_) => "receive_overhead",
+            Charged::RepeatedOverhead(_) => "repeated_overhead",
             Charged::Transfer(_) | Charged::Reading => "bandwidth",
             Charged::Exchange(_) => "exchange_bandwidth",
-            Charged::NodeTransfer(_) => "node_bandwidth",
+            Charged::NodeTransfer(_) | Charged::NodeReading => "node_bandwidth",
             Charged::Gap(_) => "gap",
             Charged::Copy => "copy_bandwidth",
             Charged::Reduction => "reduce_bandwidth",
@@ -142,6 +155,13 @@ impl Parameter {
         set_times(machine, self.what, self.stage, times);
     }
 
+    /// Returns the parameter of the first stage since which this time has not changed on the machine.
+    pub fn first_alike(self, machine: &Machine) -> Parameter {
+        let at = |stage| times(machine, self.what, stage);
+        let alike = (0..self.stage).rev().take_while(|&stage| at(stage) == at(self.stage));
+        Parameter { stage: alike.last().unwrap_or(self.stage), ..self }
+    }
+
     /// Returns the parameters of the stage before and of the knot before. Their values are likely to be similar.
     pub fn neighbours(self) -> impl Iterator<Item = Parameter> {
         let stage_before = self.stage.checked_sub(1).map(|stage| Parameter { stage, ..self });
@@ -168,6 +188,7 @@ impl Parameter {
 /// Returns how long something takes: once, or for each byte.
 fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
     let link = |level| link(machine, level, stage);
+    let stated = |seconds: Option<f64>| seconds.map_or(ByteTime::NONE, ByteTime::from);
     let processor = || at_stage(&machine.processor, &machine.beyond.processor, stage);
     // What the machine does not state follows from other times.
     let shared = |time: fn(&Shared) -> ByteTime| {
@@ -178,6 +199,8 @@ fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
         Charged::Latency(level) => link(level).latency.into(),
         Charged::Crossing => link(Level::Between).group_latency.into(),
         Charged::Overhead(level) => link(level).overhead.into(),
+        Charged::ReceiveOverhead(level) => stated(link(level).receive_overhead),
+        Charged::RepeatedOverhead(level) => stated(link(level).repeated_overhead),
         Charged::Transfer(level) => link(level).byte_time,
         Charged::Exchange(level) => link(level).exchange_byte_time,
         Charged::NodeTransfer(level) => link(level).node_byte_time,
@@ -188,6 +211,7 @@ fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
         Charged::Flag => shared(|shared| shared.latency.into()),
         Charged::FlagOverhead => shared(|shared| shared.overhead.into()),
         Charged::Reading => shared(|shared| shared.byte_time),
+        Charged::NodeReading => shared(|shared| shared.node_byte_time),
         Charged::SingleCopy => shared(Shared::time_of_single_copies),
     }
 }
@@ -197,6 +221,12 @@ fn set_times(machine: &mut Machine, what: Charged, stage: usize, times: ByteTime
         Charged::Latency(level) => link_mut(machine, level, stage).latency = times.at(0.0),
         Charged::Crossing => link_mut(machine, Level::Between, stage).group_latency = times.at(0.0),
         Charged::Overhead(level) => link_mut(machine, level, stage).overhead = times.at(0.0),
+        Charged::ReceiveOverhead(level) => {
+            link_mut(machine, level, stage).receive_overhead = Some(times.at(0.0))
+        }
+        Charged::RepeatedOverhead(level) => {
+            link_mut(machine, level, stage).repeated_overhead = Some(times.at(0.0))
+        }
         Charged::Transfer(level) => link_mut(machine, level, stage).byte_time = times,
         Charged::Exchange(level) => link_mut(machine, level, stage).exchange_byte_time = times,
         Charged::NodeTransfer(level) => link_mut(machine, level, stage).node_byte_time = times,
@@ -207,6 +237,7 @@ fn set_times(machine: &mut Machine, what: Charged, stage: usize, times: ByteTime
         Charged::Flag => shared_mut(machine, stage).latency = times.at(0.0),
         Charged::FlagOverhead => shared_mut(machine, stage).overhead = times.at(0.0),
         Charged::Reading => shared_mut(machine, stage).byte_time = times,
+        Charged::NodeReading => shared_mut(machine, stage).node_byte_time = times,
         Charged::SingleCopy => shared_mut(machine, stage).single_copy_time = Some(times),
     }
 }

@@ -66,12 +66,13 @@ fn shared_lines(shared: &Shared, before: &Shared) -> String {
 }
 
 /// Returns a line for each key that shared memory can say.
-fn lines_of_shared(shared: &Shared) -> [String; 4] {
+fn lines_of_shared(shared: &Shared) -> [String; 5] {
     let single_copies = shared.single_copy_time.map(|time| bandwidth("single_copy_bandwidth", time));
     [
         time("latency", shared.latency),
         time("overhead", shared.overhead),
         bandwidth("bandwidth", shared.byte_time),
+        bandwidth("node_bandwidth", shared.node_byte_time),
         single_copies.unwrap_or_default(),
     ]
 }
@@ -82,25 +83,28 @@ fn link_lines(link: &Link, before: &Link) -> String {
 }
 
 /// Returns a line for each key that the link can say.
-fn lines_of_link(link: &Link) -> [String; 12] {
+fn lines_of_link(link: &Link) -> [String; 14] {
     let limit = |name, bytes| if bytes < usize::MAX { format!("{name} = {bytes}\n") } else { String::new() };
     let port = match link.port {
         Port::Rank => "rank",
         Port::Node => "node",
         Port::Receiver => "receiver",
     };
-    let unidirectional = link.unidirectional_latency.map(|seconds| time("unidirectional_latency", seconds));
+    let optional_time =
+        |name, seconds: Option<f64>| seconds.map(|seconds| time(name, seconds)).unwrap_or_default();
     let byte_time = link.unidirectional_byte_time.map(ByteTime::constant);
     let unidirectional_speed = byte_time.map(|time| bandwidth("unidirectional_bandwidth", time));
     [
         time("latency", link.latency),
         time("group_latency", link.group_latency),
         time("overhead", link.overhead),
+        optional_time("receive_overhead", link.receive_overhead),
+        optional_time("repeated_overhead", link.repeated_overhead),
         time("gap", link.gap),
         bandwidth("bandwidth", link.byte_time),
         bandwidth("exchange_bandwidth", link.exchange_byte_time),
         bandwidth("node_bandwidth", link.node_byte_time),
-        unidirectional.unwrap_or_default(),
+        optional_time("unidirectional_latency", link.unidirectional_latency),
         unidirectional_speed.unwrap_or_default(),
         limit("eager_limit", link.eager_limit),
         limit("packet", link.packet),
@@ -172,6 +176,8 @@ mod tests {
         unidirectional_latency = "1us"
         unidirectional_bandwidth = "4GB/s"
         overhead = "3ns"
+        receive_overhead = "2ns"
+        repeated_overhead = "1ns"
         gap = "4us"
         eager_limit = "8KiB"
         packet = "1KiB"
@@ -182,6 +188,8 @@ mod tests {
         group_latency = "0us"
         unidirectional_latency = "5us"
         overhead = "0us"
+        receive_overhead = "0us"
+        repeated_overhead = "4ns"
         gap = "0us"
         port = "node"
         [[between.beyond]]
