@@ -286,7 +286,7 @@ fn built_in_decisions_on_nodes_that_share_memory() {
         ((Reduce, 8, 1 << 20), ["shared_slices", "shared_multi_leaders_pipelined"]),
         ((ReduceScatterBlock, 8, 8), ["shared", "shared_leaders"]),
         ((ReduceScatterBlock, 8, 1 << 20), ["shared", "shared_multi_leaders"]),
-        ((Scan, 16, 8), ["shared", "recursive_doubling"]),
+        ((Scan, 16, 8), ["shared", "shared_leaders"]),
         ((Gather, 8, 8), ["shared", "binomial"]),
         ((Scatter, 8, 1 << 30), ["single_copy", "linear"]),
     ] {

@@ -5,6 +5,7 @@ pub mod doubly_pipelined_tree;
 pub mod linear;
 pub mod recursive_doubling;
 pub mod shared;
+pub mod shared_leaders;
 
 use super::Problem;
 use crate::schedule::{Buffer, Buffer::*, Run};

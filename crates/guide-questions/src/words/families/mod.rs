@@ -94,6 +94,8 @@ impl Family {
             "circulant" | "postal" | "allgather_reduce" => circulant::FAMILY,
             "recursive_multiplying" => multiplying::FAMILY,
             "inter_leaders" => groups::FAMILY,
+            // Its steps explain themselves: no node sums up what all ranks have.
+            "shared_leaders" if matches!(algorithm.contract(), Scan | Exscan) => return None,
             "node_aware"
             | "node_aware_circulant"
             | "node_aware_knomial"
