@@ -205,9 +205,9 @@ const char *rustcoll_holdings(int priority, const char *components, const char *
 int rustcoll_differ(const char *own, const char *other, rustcoll_difference *difference);
 /* Returns a hash of a text, the same in every process. */
 unsigned long long rustcoll_digest(const char *text);
-/* So many tags of each communicator are those of messages by which ranks get shared memory, find the stencil of their neighbours, and wait for
- * each other after calls that they refused. */
-#define RUSTCOLL_OWN_TAGS 3
+/* So many tags of each communicator are those of messages by which ranks get shared memory, find the stencil of their neighbours, wait for
+ * each other after calls that they refused, and prepare persistent collectives. */
+#define RUSTCOLL_OWN_TAGS 4
 /* Returns a communicator's state, or NULL if there is no memory. `remote_size`: the number of ranks of the other group
  * of an inter-communicator, else 0. `local_communicator` reaches the own group. No collective on the communicator has `last_tag` or the
  * RUSTCOLL_OWN_TAGS - 1 tags below it, also where a network sends only the last bits of a tag. */

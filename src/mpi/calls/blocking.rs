@@ -10,7 +10,7 @@ use super::planning::{Planned, Refusal, Served};
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::mpi::decision::learnt;
-use crate::mpi::decision::schedules::{self, Lasting, Missing};
+use crate::mpi::decision::schedules::{self, Lasting, MapOfNodes, Missing};
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::tags::tag;
 use crate::mpi::messages::transport;
@@ -21,6 +21,7 @@ use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shared_memory::geometry;
 use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shared_memory::patience::Patience;
+use crate::mpi::shared_memory::sharing::Teller;
 use crate::mpi::shim::bindings::*;
 use crate::mpi::shim::panics::guarded;
 use crate::report::Form;
@@ -236,6 +237,8 @@ impl Communicator {
             let form = schedules::Form {
                 has_below,
                 is_blocking: true,
+                map: MapOfNodes::Exchanged,
+                goes_by_tcp: None,
                 all_come: self.all_come(arguments.collective, values, true),
                 may_share: true,
                 calls_others: !*are_inner,
@@ -252,14 +255,8 @@ impl Communicator {
     unsafe fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
         match missing {
             Missing::Nodes => {
-                let nodes = self.exchanged_nodes(&self.teller(tag(Collective::Allgather)))?;
-                self.planning().note_nodes(nodes);
-                // Known nodes may change decisions, and ranks remember different calls, so forget all.
-                // SAFETY: by this function's contract nobody else uses it.
-                let Blocking { calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
-                calls.jobs.clear();
-                other_calls.jobs.clear();
-                Ok(())
+                // SAFETY: by this function's contract.
+                unsafe { self.learn_nodes(&self.teller(tag(Collective::Allgather))) }
             }
             Missing::SharedMemory => {
                 let mut found = Ok(false);
@@ -278,6 +275,22 @@ impl Communicator {
                 Ok(())
             }
         }
+    }
+
+    /// Lets the ranks exchange their nodes. Known nodes may change decisions, and ranks remember different calls, so forget all.
+    ///
+    /// # Safety
+    /// No blocking collective of this communicator runs but the one that needs the nodes.
+    pub(super) unsafe fn learn_nodes(&self, teller: &Teller) -> Result<(), transport::Error> {
+        let nodes = self.exchanged_nodes(teller);
+        let learnt = nodes.as_ref().map(drop).map_err(|&error| error);
+        self.planning().note_nodes(nodes);
+        self.forget_overlapping();
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
+        calls.jobs.clear();
+        other_calls.jobs.clear();
+        learnt
     }
 
     /// Like `serve`, on host copies of buffers that lie on a device. The component below knows devices itself.

@@ -105,6 +105,11 @@ impl Communicator {
         self.teller(self.last_tag - 1)
     }
 
+    /// Returns the means by which ranks prepare persistent collectives. Messages that a failed rank leaves meet no other call.
+    pub(super) fn persistent_teller(&self) -> Teller {
+        self.teller(self.last_tag - 3)
+    }
+
     /// Waits until all ranks have refused the same call. The messages of ranks that have not refused it meet no other call.
     pub(super) fn await_refusals(&self) -> Result<(), Error> {
         log::debug!("{}: waits until all ranks have refused their last call", self.name);

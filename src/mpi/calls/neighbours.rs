@@ -103,6 +103,7 @@ impl Communicator {
             return Ok(());
         }
         let teller = self.stencil_teller();
+        self.planning().check_map()?;
         let known = self.planning().nodes();
         let told = known.map_or_else(|| self.exchanged_nodes(&teller), Ok).and_then(|nodes| {
             let own = self.topology().graph.neighbours(self.group.rank);
@@ -128,9 +129,8 @@ impl Communicator {
         self.forget_overlapping();
     }
 
-    /// Earlier calls may be decided otherwise now, and not all ranks remember the same calls. No blocking call is among
-    /// them: for it the ranks would have learnt of their neighbours, or its decision does not depend on them.
-    fn forget_overlapping(&self) {
+    /// Earlier calls may be decided otherwise now, and not all ranks remember the same calls.
+    pub(super) fn forget_overlapping(&self) {
         self.overlapping().clear();
     }
 }

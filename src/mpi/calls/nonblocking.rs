@@ -12,7 +12,7 @@ use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::engine::Plan;
 use crate::mpi::decision::decided::Decision;
-use crate::mpi::decision::schedules::Form;
+use crate::mpi::decision::schedules::{Form, MapOfNodes, Missing};
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
@@ -36,6 +36,11 @@ pub struct Undecided {
     form: Form,
     is_persistent: bool,
 }
+
+/// When Open MPI duplicates a communicator, it agrees on a number by these collectives of so many bytes at most (a few integers;
+/// comm_cid.c, from 4.1 to 6.0). It makes these calls whenever it gets to it.
+const OF_MPI: [Collective; 3] = [Collective::Allreduce, Collective::Reduce, Collective::Bcast];
+const LONGEST_OF_MPI: usize = 64;
 
 /// What is known of a call before it begins.
 struct Prospect {
@@ -129,6 +134,10 @@ impl Communicator {
         if is_persistent {
             // MPI lets the initialization of a persistent collective wait for other ranks, but no non-blocking call.
             let learnt = self.learn_of_neighbours(collective, Settings::of(collective).values(), false);
+            // SAFETY: by this function's contract.
+            let learnt = learnt.and_then(|()| unsafe { self.learn_of_nodes(call) });
+            let greatest = |numbers| self.persistent_teller().greatest(numbers);
+            let learnt = learnt.and_then(|()| self.lanes.agree(greatest));
             learnt.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
         } else {
             self.look_at_grid(collective);
@@ -268,12 +277,12 @@ impl Communicator {
         call: &rustcoll_call,
         is_persistent: bool,
     ) -> Result<Prospect, Error> {
-        let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
-        let has_below = below[call.collective as usize] != 0;
-        let form =
-            Form { has_below, is_blocking: false, all_come: true, may_share: true, calls_others: false };
         // SAFETY: by this function's contract, here and below.
         let arguments = unsafe { self.arguments(call) }.map_err(Refusal::error)?;
+        let form = self.overlapping_form(&arguments, is_persistent);
+        if form.map != MapOfNodes::Seen {
+            self.planning().check_map()?;
+        }
         let values = Settings::of(arguments.collective).values();
         let mut overlapping = self.overlapping();
         let Overlapping { nonblocking, spared, persistent } = &mut *overlapping;
@@ -320,7 +329,12 @@ impl Communicator {
                 spared.clear();
             }
         }
-        let mut turn = if depends_on_memory { Some(self.lanes.of_next(is_persistent)?) } else { None };
+        let is_on_several_nodes = self.planning().number_of_nodes() > Some(1);
+        let mut turn = if depends_on_memory {
+            Some(self.lanes.of_next(is_persistent, is_on_several_nodes)?)
+        } else {
+            None
+        };
         let standing = turn.as_mut().map_or(Standing::Has, Turn::standing);
         if matches!(standing, Standing::Has | Standing::NoMemory) {
             // SAFETY: as above.
@@ -343,6 +357,48 @@ impl Communicator {
         let undecided =
             Undecided { communicator: ptr::from_ref(self), arguments, values, form, is_persistent };
         Ok(Prospect { what: What::Undecided(undecided), turn, spare: Weak::new() })
+    }
+
+    fn overlapping_form(&self, arguments: &Arguments, is_persistent: bool) -> Form {
+        let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
+        let may_be_mpis_own = OF_MPI.contains(&arguments.collective) && arguments.bytes() <= LONGEST_OF_MPI;
+        let map = match is_persistent {
+            true => MapOfNodes::Exchanged,
+            false if may_be_mpis_own => MapOfNodes::Seen,
+            false => MapOfNodes::Told,
+        };
+        Form {
+            has_below: below[arguments.collective as usize] != 0,
+            is_blocking: false,
+            map,
+            goes_by_tcp: Some(self.planning().goes_by_tcp()),
+            all_come: true,
+            may_share: true,
+            calls_others: false,
+        }
+    }
+
+    /// Lets the ranks exchange their nodes if the choice for a persistent call depends on them.
+    ///
+    /// # Safety
+    /// As for [`Communicator::prepare`].
+    unsafe fn learn_of_nodes(&self, call: &rustcoll_call) -> Result<(), Error> {
+        self.planning().check_map()?;
+        if self.planning().number_of_nodes().is_some() {
+            return Ok(());
+        }
+        // SAFETY: by this function's contract.
+        let arguments = unsafe { self.arguments(call) }.map_err(Refusal::error)?;
+        if arguments.is_empty() {
+            return Ok(());
+        }
+        let values = Settings::of(arguments.collective).values();
+        match self.decided_anew(&arguments, values, self.overlapping_form(&arguments, true)) {
+            // SAFETY: MPI orders the blocking collectives of a communicator and the initializations of persistent ones.
+            Err(Refusal::Missing(Missing::Nodes)) => unsafe { self.learn_nodes(&self.persistent_teller()) },
+            // What else there is to be said is said by the decision that counts.
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Decides who serves a non-blocking call whose choice depends on shared memory, as remembered or anew, if it is

@@ -8,7 +8,9 @@ use crate::engine::{Binding, Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan, SlotBounds, largest_need};
 use crate::mpi::decision::decided::{Decided, Decision, Lack};
 use crate::mpi::decision::info::Info;
-use crate::mpi::decision::schedules::{Chosen, Form, Lasting, MadeOf, Missing, Schedules, Selected};
+use crate::mpi::decision::schedules::{
+    Chosen, Form, Lasting, MadeOf, MapOfNodes, Missing, Schedules, Selected,
+};
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::{Group, Name};
@@ -119,9 +121,24 @@ impl Planning {
         self.schedules.corrected(told)
     }
 
-    /// Notes each rank's node.
-    pub fn note_nodes(&mut self, nodes: Nodes) {
+    /// Notes each rank's node, or the error with which the exchange failed at this rank.
+    pub fn note_nodes(&mut self, nodes: Result<Nodes, Error>) {
         self.schedules.note_nodes(nodes);
+    }
+
+    /// Returns how many nodes there are, if all ranks know that before a blocking call.
+    pub fn number_of_nodes(&self) -> Option<usize> {
+        self.schedules.nodes().map(Nodes::number)
+    }
+
+    /// Whether messages between nodes go by TCP, as far as all ranks know.
+    pub fn goes_by_tcp(&self) -> bool {
+        self.schedules.goes_by_tcp()
+    }
+
+    /// Fails if this rank failed to get the map of nodes.
+    pub fn check_map(&self) -> Result<(), Error> {
+        self.schedules.check_map()
     }
 
     /// Notes that MPI tells now how the ranks are spread over nodes.
@@ -203,6 +220,9 @@ impl Planning {
         graph: Graph,
     ) -> Result<Planned, Refusal> {
         let Planning { name, schedules, geometry } = self;
+        if form.map != MapOfNodes::Seen {
+            schedules.check_map().map_err(Refusal::Error)?;
+        }
         let call = described(arguments, values, name.group, graph.stencil());
         let in_place = arguments.in_place && arguments.collective.has_in_place();
         let chosen = schedules.choose(&call, in_place, arguments.root, values, form, graph);

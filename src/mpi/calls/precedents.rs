@@ -87,14 +87,23 @@ mod tests {
     use crate::algorithms::Problem;
     use crate::engine::{Counts, LengthExchange, Operation, Plan, bind};
     use crate::mpi::decision::decided::{Decided, Decision};
+    use crate::mpi::decision::schedules::MapOfNodes;
     use crate::mpi::parameters::settings::Settings;
     use std::mem::discriminant;
     use std::sync::Arc;
 
     /// Keeps a decision, and returns whether another communicator finds it. `count`: that of the call, which no other decision has.
     fn is_kept(planned: Planned, count: usize) -> bool {
-        let form =
-            Form { has_below: true, is_blocking: true, all_come: true, may_share: true, calls_others: true };
+        let map = MapOfNodes::Exchanged;
+        let form = Form {
+            has_below: true,
+            is_blocking: true,
+            map,
+            goes_by_tcp: None,
+            all_come: true,
+            may_share: true,
+            calls_others: true,
+        };
         let group = Group { rank: 1, size: 4, remote: 0 };
         let seen = discriminant(&Seen::Several);
         let place = Place { collective: Collective::Bcast, group, form, seen };

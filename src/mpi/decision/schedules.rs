@@ -10,6 +10,7 @@ use crate::engine::SlotBounds;
 use crate::engine::mock_up::NoRoom;
 use crate::mpi::calls::mock_up;
 use crate::mpi::calls::precedents::Place;
+use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::{Group, Name};
 use crate::mpi::parameters::settings::{self, Values, name_below, number};
 use crate::mpi::reporting::watch::Watcher;
@@ -65,10 +66,11 @@ struct Tables {
 pub struct Form {
     /// Whether there is a component below that serves this form.
     pub has_below: bool,
-    /// Whether the call blocks. Only blocking calls use the map of nodes that the ranks exchange. MPI itself makes
-    /// non-blocking calls when it duplicates a communicator. Some ranks make them before the exchange of nodes, and
-    /// others make them after it.
     pub is_blocking: bool,
+    /// Which map of the ranks' nodes the call may use.
+    pub map: MapOfNodes,
+    /// Whether messages between nodes go by TCP, as far as all ranks knew when the call began. `None`: it is decided as it begins.
+    pub goes_by_tcp: Option<bool>,
     /// Whether all ranks come to the call, so that it may wait for all of them before it is decided.
     pub all_come: bool,
     /// Whether the call may use shared memory, if the ranks can have any.
@@ -76,6 +78,17 @@ pub struct Form {
     /// Whether calls of other collectives may serve it. Such inner calls must not be served by calls again: they would
     /// call each other without end.
     pub calls_others: bool,
+}
+
+/// Which map of the ranks' nodes a call may use.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum MapOfNodes {
+    /// The one that the ranks exchange for it, if they have not done so before: it may wait for all ranks.
+    Exchanged,
+    /// The one that earlier calls exchanged, if there were such calls. All ranks make it behind the same ones.
+    Told,
+    /// What each rank sees without messages. MPI itself makes such calls, at some ranks before the exchange and at others after it.
+    Seen,
 }
 
 /// What ranks must do before a call can be decided.
@@ -209,7 +222,7 @@ impl Schedules {
         }
         let is_explored = self.is_explored(call, &decided, values, form);
         let needs_nodes = is_explored || self.needs_nodes(call, choice, &decided, values);
-        if form.is_blocking && form.all_come && call.nodes.is_none() && needs_nodes {
+        if form.map == MapOfNodes::Exchanged && form.all_come && call.nodes.is_none() && needs_nodes {
             return Err(Missing::Nodes);
         }
         if depends_on_memory && self.memory == SharedMemory::Unknown {
@@ -395,9 +408,9 @@ impl Schedules {
     }
 
     /// Whether the ranks may share memory for a call, if they can have any. Ranks on several nodes must exchange their
-    /// nodes first, and only blocking calls do that.
+    /// nodes first.
     fn may_share(&self, call: &Call, values: Values, form: Form) -> bool {
-        let is_located = form.is_blocking || self.seen_nodes().is_some();
+        let is_located = form.map == MapOfNodes::Exchanged || self.map(form).nodes().is_some();
         let have_slots = self.have_slots || call.collective.cut() != Cut::Edges;
         form.may_share && is_located && have_slots && call.remote == 0 && values.may_share_memory()
     }
@@ -424,7 +437,7 @@ impl Schedules {
         let copies_singly = shares_memory && self.memory != SharedMemory::Had { copies_singly: false };
         let knows_neighbours_of_node =
             form.all_come && call.collective.cut() == Cut::Edges && self.nodes_of_neighbours.is_some();
-        let goes_by_tcp = self.goes_by_tcp();
+        let goes_by_tcp = form.goes_by_tcp.unwrap_or_else(|| self.goes_by_tcp());
         let call = &Call {
             shares_memory,
             copies_singly,
@@ -447,7 +460,7 @@ impl Schedules {
     }
 
     /// Whether messages between nodes go by TCP, as far as all ranks know.
-    fn goes_by_tcp(&self) -> bool {
+    pub fn goes_by_tcp(&self) -> bool {
         match (settings::tcp(), self.nodes.known(false)) {
             (_, Spread::Nodes(_)) => false,
             (Some(goes), _) => goes,
@@ -479,6 +492,10 @@ impl Schedules {
         self.nodes_of_neighbours = Some(nodes);
     }
 
+    fn map(&self, form: Form) -> Spread<'_> {
+        self.nodes.known(form.map != MapOfNodes::Seen)
+    }
+
     /// Returns each rank's node, if all ranks know that before a blocking call.
     pub fn nodes(&self) -> Option<&Nodes> {
         self.nodes.known(true).nodes()
@@ -493,7 +510,7 @@ impl Schedules {
     fn spread(&self, collective: Collective, form: Form) -> Spread<'_> {
         match &self.nodes_of_neighbours {
             Some(nodes) if form.all_come && collective.cut() == Cut::Edges => Spread::Nodes(nodes),
-            _ => self.nodes.known(form.is_blocking),
+            _ => self.map(form),
         }
     }
 
@@ -502,9 +519,14 @@ impl Schedules {
         self.nodes.corrected(told)
     }
 
-    /// Notes each rank's node.
-    pub fn note_nodes(&mut self, nodes: Nodes) {
+    /// Notes each rank's node, or the error with which the exchange failed at this rank.
+    pub fn note_nodes(&mut self, nodes: Result<Nodes, Error>) {
         self.nodes.note(nodes);
+    }
+
+    /// Fails if this rank failed to get the map of nodes. The other ranks may have it, and decide by it.
+    pub fn check_map(&self) -> Result<(), Error> {
+        self.nodes.check()
     }
 
     /// Notes that MPI tells now how the ranks are spread over nodes.

@@ -1,6 +1,6 @@
 //! Which persistent collective has which lane. All ranks prepare persistent collectives in the same order, but start and free them in any
 //! order. So the first rank assigns the lanes and publishes the assignment in the shared memory. Each rank publishes how often it has freed
-//! a lane. The first rank assigns a lane again after all ranks have freed it.
+//! a lane. The first rank assigns a lane again after all ranks have freed it. On several nodes, see `agreed_lanes.rs`.
 
 use super::geometry::{LANES, NONBLOCKING, PERSISTENT};
 use super::node::NodeMemory;

@@ -1,6 +1,7 @@
 //! Who uses which lane of a communicator's shared memory, and when. A lane serves one collective at a time, and all ranks use a lane in the
 //! same order.
 
+use super::agreed_lanes::AgreedLanes;
 use super::allotment::Allotment;
 use super::geometry::{Geometry, LANES, NONBLOCKING};
 use super::lane_memory::LaneMemory;
@@ -22,6 +23,8 @@ pub struct Lanes {
     pub spared: Arc<Spared>,
     /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
+    /// The lanes of persistent collectives, if the ranks are on several nodes.
+    agreed: Mutex<AgreedLanes>,
     /// The error after which this rank's count may differ from that of other ranks.
     miscounted: OnceLock<Error>,
     /// The error with which a message of a collective with a request failed at this rank.
@@ -133,9 +136,26 @@ impl Lanes {
         }
     }
 
+    /// Lets the ranks agree on the lanes that persistent collectives on several nodes have left, if none is left otherwise. `greatest` returns
+    /// the greatest numbers of all ranks. All ranks must call this before the same preparations.
+    pub fn agree(&self, greatest: impl FnOnce(Vec<u64>) -> Result<Vec<u64>, Error>) -> Result<(), Error> {
+        self.miscounted.get().map_or(Ok(()), |&error| Err(error))?;
+        let kept = {
+            let agreed = locked(&self.agreed);
+            if !agreed.are_all_assigned() {
+                return Ok(());
+            }
+            agreed.kept()
+        };
+        // Without the lock, because other operations go on meanwhile.
+        let kept = greatest(kept)?;
+        locked(&self.agreed).take_back(&kept);
+        Ok(())
+    }
+
     /// Returns the turns of the next non-blocking or persistent collective whose choice depends on shared
     /// memory. All ranks must call this in the same order.
-    pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Turn, Error> {
+    pub fn of_next(self: &Arc<Self>, is_persistent: bool, is_on_several_nodes: bool) -> Result<Turn, Error> {
         let lanes = Arc::clone(self);
         match (is_persistent, self.miscounted.get()) {
             (false, _) => {
@@ -143,8 +163,11 @@ impl Lanes {
             }
             (true, Some(error)) => Err(*error),
             (true, None) => {
-                let persistent = Some(self.prepared.fetch_add(1, Relaxed));
-                Ok(Turn { lanes, lane: None, persistent, asked: None, has_begun: false })
+                let number = self.prepared.fetch_add(1, Relaxed);
+                if is_on_several_nodes {
+                    locked(&self.agreed).assign(number);
+                }
+                Ok(Turn { lanes, lane: None, persistent: Some(number), asked: None, has_begun: false })
             }
         }
     }
@@ -186,14 +209,19 @@ impl Lanes {
     /// Returns the lane of a persistent collective, as [`Allotment::lane`] does; `None` also without memory.
     fn allotted(&self, number: u64) -> Option<Option<usize>> {
         match &mut *unless_held(&self.memory)? {
-            Search::Known(Some(allotment)) => allotment.lane(number, self.prepared.load(Relaxed)),
+            Search::Known(Some(allotment)) if allotment.memory().has_all_ranks() => {
+                allotment.lane(number, self.prepared.load(Relaxed))
+            }
+            Search::Known(Some(_)) => Some(locked(&self.agreed).lane(number)),
             Search::Known(None) | Search::Unbegun | Search::Making(_) | Search::Failed(_) => None,
         }
     }
 
     /// Notes that a persistent collective was freed here.
     fn free(&self, number: u64) {
+        locked(&self.agreed).free(number);
         match &mut *locked(&self.memory) {
+            Search::Known(Some(allotment)) if !allotment.memory().has_all_ranks() => {}
             Search::Known(Some(allotment)) => allotment.free(number),
             Search::Known(None) | Search::Failed(_) => {}
             Search::Unbegun | Search::Making(_) => drop(locked(&self.freed_early).insert(number)),

@@ -1,5 +1,6 @@
 //! The memory that the ranks of a node share, and how they find it.
 
+pub mod agreed_lanes;
 pub mod allotment;
 pub mod geometry;
 pub mod lane_memory;

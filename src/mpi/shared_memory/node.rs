@@ -198,6 +198,11 @@ impl NodeMemory {
         self.size
     }
 
+    /// Whether all ranks of the communicator are on this node.
+    pub fn has_all_ranks(&self) -> bool {
+        self.node.ranks.len() == self.size
+    }
+
     /// A number at the start of a rank's lane, which that rank alone writes. All ranks must be on one node.
     pub fn number(&self, rank: usize, lane: usize, index: usize) -> &AtomicU64 {
         let geometry = self.node.geometry;

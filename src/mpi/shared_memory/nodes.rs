@@ -7,6 +7,7 @@ use crate::algorithms::{Nodes, Problem};
 use crate::engine::{Binding, Plan, bind};
 use crate::hash::hash;
 use crate::mpi::calls::arguments::Arguments;
+use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::shim::bindings::*;
 use crate::schedule::Schedule;
@@ -105,8 +106,8 @@ pub struct Knowledge {
     group: Group,
     /// What this rank sees without messages, once it has looked; every rank sees the same.
     seen: OnceCell<Seen>,
-    /// The nodes that the ranks exchanged.
-    told: Option<Nodes>,
+    /// The nodes that the ranks exchanged, or the error with which the exchange failed at this rank.
+    told: Option<Result<Nodes, Error>>,
 }
 
 /// What a rank sees of the nodes without messages.
@@ -125,7 +126,7 @@ impl Knowledge {
     pub fn known(&self, by_telling: bool) -> Spread<'_> {
         match (self.seen.get_or_init(|| self.look()), &self.told) {
             (Seen::One(nodes), _) => Spread::Nodes(nodes),
-            (_, Some(nodes)) if by_telling => Spread::Nodes(nodes),
+            (_, Some(Ok(nodes))) if by_telling => Spread::Nodes(nodes),
             (Seen::Several, _) => Spread::Several,
             (Seen::Unknown, _) => Spread::Unknown,
         }
@@ -146,9 +147,17 @@ impl Knowledge {
         if is_contradicted { Nodes::even(ranks, 1, ranks) } else { told }
     }
 
-    /// Notes the corrected map.
-    pub fn note(&mut self, nodes: Nodes) {
+    /// Notes the corrected map, or why this rank has none.
+    pub fn note(&mut self, nodes: Result<Nodes, Error>) {
         self.told = Some(nodes);
+    }
+
+    /// Fails if the exchange failed at this rank.
+    pub fn check(&self) -> Result<(), Error> {
+        match &self.told {
+            Some(Err(error)) => Err(*error),
+            Some(Ok(_)) | None => Ok(()),
+        }
     }
 
     /// Notes that MPI tells now how the ranks are spread, although it may not have told before.

@@ -74,11 +74,16 @@ impl Teller {
     /// for each other, its time is the least one, that of the last rank to come; otherwise the greatest one.
     pub fn combined_times(&self, times: Vec<u64>, collective: Collective) -> Result<Vec<u64>, Error> {
         let turned = |time: u64| if is_waited_for_by_all(collective) { !time } else { time };
-        let numbers = times.into_iter().map(|time| [turned(time)]).collect();
+        let numbers = times.into_iter().map(turned).collect();
+        Ok(self.greatest(numbers)?.into_iter().map(turned).collect())
+    }
+
+    /// Returns the greatest of each number over all ranks. Each rank passes as many.
+    pub fn greatest(&self, numbers: Vec<u64>) -> Result<Vec<u64>, Error> {
         let Group { rank, size, .. } = self.name.group;
+        let numbers = numbers.into_iter().map(|number| [number]).collect();
         let plan = |numbers: &mut [[u64; 1]]| nodes::greatest(numbers, (rank, size));
-        let greatest = Telling::of(self, numbers, plan)?.finish(self)?;
-        Ok(greatest.into_iter().map(|[number]| turned(number)).collect())
+        Ok(Telling::of(self, numbers, plan)?.finish(self)?.concat())
     }
 
     /// Returns the root's numbers at all ranks. Each rank passes as many.

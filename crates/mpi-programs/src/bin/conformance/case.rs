@@ -77,13 +77,9 @@ impl Case {
         Problem::between(self.size - self.remote, self.remote)
     }
 
-    /// Whether the forced algorithm serves only calls that block: mock-ups call other collectives, and ranks on several nodes
-    /// share memory only once they have exchanged their nodes, which calls that do not block cannot wait for.
+    /// Whether the forced algorithm serves only calls that block: mock-ups call other collectives.
     pub fn must_block(&self) -> bool {
-        let is_on_several_nodes = pretended_nodes::ranks_on_node().is_some_and(|ranks| ranks < self.size);
-        self.algorithm.is_some_and(|algorithm| {
-            algorithm.is_mock_up() || algorithm.takes_shared_memory() && is_on_several_nodes
-        })
+        self.algorithm.is_some_and(Algorithm::is_mock_up)
     }
 
     /// Whether the forced algorithm cannot serve the call, so rules choose another. Some algorithms do not serve operators
@@ -96,8 +92,8 @@ impl Case {
     }
 
     /// Whether rules may serve the call instead of the forced algorithm. A communicator's shared memory serves few
-    /// persistent collectives, and no rank with more neighbours than slots. Under the preload, it serves non-blocking calls only
-    /// after a blocking call. An algorithm for stencils needs one, and a non-blocking call may come before the ranks have found it, or have told the
+    /// persistent collectives, and no rank with more neighbours than slots. Under the preload and on several nodes, it serves
+    /// non-blocking calls only after a call in which the ranks learn their nodes. An algorithm for stencils needs one, and a non-blocking call may come before the ranks have found it, or have told the
     /// others of their node their neighbours.
     pub fn may_be_left_to_rules(&self) -> bool {
         if self.algorithm.is_some_and(Algorithm::takes_stencil) {
@@ -108,7 +104,10 @@ impl Case {
         let takes = |need: fn(&Algorithm) -> bool| self.algorithm.is_some_and(need);
         let may_not_share = match self.form {
             Form::Blocking => self.topology.graph.most_sent() > SlotBounds::slots(self.size),
-            Form::Nonblocking => preloaded::is_loaded(),
+            Form::Nonblocking => {
+                preloaded::is_loaded()
+                    || pretended_nodes::ranks_on_node().is_some_and(|ranks| ranks < self.size)
+            }
             Form::Persistent => true,
         };
         let may_not_know = self.form == Form::Nonblocking && takes(Algorithm::takes_neighbours_of_node);

@@ -64,7 +64,9 @@ impl Racer {
                 None => {
                     // Some components read their variables when a communicator is made.
                     variables.apply(&values).map_err(refuse)?;
-                    Means::of(contestant, model).map_err(refuse)?
+                    let means = Means::of(contestant, model).map_err(refuse)?;
+                    means.begin().map_err(refuse)?;
+                    means
                 }
             };
             let (contestant, form) = (contestant.clone(), series.operation.form);
@@ -106,6 +108,14 @@ impl Means {
         let keys: Vec<_> = contestant.rules.iter().map(|file| (rule_files::KEY, &file[..])).collect();
         let communicator = Rc::new(model.dup_with(&preference(contestant), &keys)?);
         Ok(Means::on(communicator, contestant))
+    }
+
+    /// Makes a call that blocks, as programs do on most communicators: by such calls, ranks learn their nodes.
+    fn begin(&self) -> Result<(), Error> {
+        match self {
+            Means::Collective(communicator) | Means::MockUp(_, communicator) => communicator.barrier(),
+            Means::Copy => Ok(()),
+        }
     }
 
     /// Returns the same on a new communicator.
