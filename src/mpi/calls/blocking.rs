@@ -21,7 +21,6 @@ use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shared_memory::geometry;
 use crate::mpi::shared_memory::lane_memory::LaneMemory;
 use crate::mpi::shared_memory::patience::Patience;
-use crate::mpi::shared_memory::sharing::Teller;
 use crate::mpi::shim::bindings::*;
 use crate::mpi::shim::panics::guarded;
 use crate::report::Form;
@@ -256,7 +255,7 @@ impl Communicator {
         match missing {
             Missing::Nodes => {
                 // SAFETY: by this function's contract.
-                unsafe { self.learn_nodes(&self.teller(tag(Collective::Allgather))) }
+                unsafe { self.learn_nodes() }
             }
             Missing::SharedMemory => {
                 let mut found = Ok(false);
@@ -280,9 +279,9 @@ impl Communicator {
     /// Lets the ranks exchange their nodes. Known nodes may change decisions, and ranks remember different calls, so forget all.
     ///
     /// # Safety
-    /// No blocking collective of this communicator runs but the one that needs the nodes.
-    pub(super) unsafe fn learn_nodes(&self, teller: &Teller) -> Result<(), transport::Error> {
-        let nodes = self.exchanged_nodes(teller);
+    /// As for [`Communicator::run`].
+    unsafe fn learn_nodes(&self) -> Result<(), transport::Error> {
+        let nodes = self.exchanged_nodes(&self.teller(tag(Collective::Allgather)));
         let learnt = nodes.as_ref().map(drop).map_err(|&error| error);
         self.planning().note_nodes(nodes);
         self.forget_overlapping();

@@ -12,7 +12,7 @@ use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::engine::Plan;
 use crate::mpi::decision::decided::Decision;
-use crate::mpi::decision::schedules::{Form, MapOfNodes, Missing};
+use crate::mpi::decision::schedules::{Form, MapOfNodes};
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
@@ -134,8 +134,6 @@ impl Communicator {
         if is_persistent {
             // MPI lets the initialization of a persistent collective wait for other ranks, but no non-blocking call.
             let learnt = self.learn_of_neighbours(collective, Settings::of(collective).values(), false);
-            // SAFETY: by this function's contract.
-            let learnt = learnt.and_then(|()| unsafe { self.learn_of_nodes(call) });
             let greatest = |numbers| self.persistent_teller().greatest(numbers);
             let learnt = learnt.and_then(|()| self.lanes.agree(greatest));
             learnt.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
@@ -362,11 +360,7 @@ impl Communicator {
     fn overlapping_form(&self, arguments: &Arguments, is_persistent: bool) -> Form {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
         let may_be_mpis_own = OF_MPI.contains(&arguments.collective) && arguments.bytes() <= LONGEST_OF_MPI;
-        let map = match is_persistent {
-            true => MapOfNodes::Exchanged,
-            false if may_be_mpis_own => MapOfNodes::Seen,
-            false => MapOfNodes::Told,
-        };
+        let map = if may_be_mpis_own && !is_persistent { MapOfNodes::Seen } else { MapOfNodes::Told };
         Form {
             has_below: below[arguments.collective as usize] != 0,
             is_blocking: false,
@@ -375,29 +369,6 @@ impl Communicator {
             all_come: true,
             may_share: true,
             calls_others: false,
-        }
-    }
-
-    /// Lets the ranks exchange their nodes if the choice for a persistent call depends on them.
-    ///
-    /// # Safety
-    /// As for [`Communicator::prepare`].
-    unsafe fn learn_of_nodes(&self, call: &rustcoll_call) -> Result<(), Error> {
-        self.planning().check_map()?;
-        if self.planning().number_of_nodes().is_some() {
-            return Ok(());
-        }
-        // SAFETY: by this function's contract.
-        let arguments = unsafe { self.arguments(call) }.map_err(Refusal::error)?;
-        if arguments.is_empty() {
-            return Ok(());
-        }
-        let values = Settings::of(arguments.collective).values();
-        match self.decided_anew(&arguments, values, self.overlapping_form(&arguments, true)) {
-            // SAFETY: MPI orders the blocking collectives of a communicator and the initializations of persistent ones.
-            Err(Refusal::Missing(Missing::Nodes)) => unsafe { self.learn_nodes(&self.persistent_teller()) },
-            // What else there is to be said is said by the decision that counts.
-            Ok(_) | Err(_) => Ok(()),
         }
     }
 
