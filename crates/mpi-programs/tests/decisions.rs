@@ -108,7 +108,12 @@ fn described(words: &str, goes_by_tcp: bool, are_told: bool) -> Call {
     let is = |key: &str| number(key) == Some(1);
     let collective = value("collective").and_then(Collective::named).unwrap();
     let (is_blocking, nodes) = (is("blocking"), number("nodes"));
-    let knows_nodes = nodes == Some(1) || (nodes.is_some() && (is_blocking || are_told));
+    let bytes = number("bytes").unwrap();
+    // MPI itself makes such calls. The program makes a communicator for each call among neighbours, on which there are no earlier ones.
+    let may_be_mpis_own =
+        bytes <= 64 && matches!(collective, Collective::Allreduce | Collective::Reduce | Collective::Bcast);
+    let may_be_told = !may_be_mpis_own && collective.cut() != Cut::Edges;
+    let knows_nodes = nodes.is_some_and(|nodes| nodes == 1 || is_blocking || are_told && may_be_told);
     Call {
         remote: number("remote").unwrap_or(0),
         root: number("root"),
@@ -125,7 +130,7 @@ fn described(words: &str, goes_by_tcp: bool, are_told: bool) -> Call {
         knows_neighbours_of_node: collective.cut() == Cut::Edges
             && (is_blocking || (is("cartesian") && nodes == Some(1))),
         neighbourhood: (is("grid") && is_blocking).then_some(Neighbourhood { neighbours: 8, dimensions: 2 }),
-        ..Call::new(collective, number("ranks").unwrap(), number("bytes").unwrap())
+        ..Call::new(collective, number("ranks").unwrap(), bytes)
     }
 }
 

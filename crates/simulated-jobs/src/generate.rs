@@ -19,6 +19,7 @@ enum Part {
     Communicators,
     Program,
     Faults,
+    Preparations,
 }
 
 /// Returns the history of a seed.
@@ -39,7 +40,9 @@ pub fn history(seed: u64, parameters: &[Parameter]) -> History {
     if repeats_calls {
         tune(&mut draw, &mut history);
     }
-    history.steps = program::steps(draws_of(Part::Program), &history, parameters, repeats_calls);
+    let prepares_many = draws_of(Part::Preparations).one_in(8);
+    history.steps =
+        program::steps(draws_of(Part::Program), &history, parameters, repeats_calls, prepares_many);
     // The calls of a duplication are not those of the program, so they may come before a blocking one or after it.
     let duplicates = history.steps.iter().any(|step| matches!(step.deed, Deed::Duplicate(_)));
     let surroundings = &mut history.surroundings;

@@ -36,8 +36,8 @@ const OF_GROUP: u32 = 2 * MOST_COMMUNICATORS;
 /// Added each time that a communicator is made again.
 const AGAIN: u32 = 4 * MOST_COMMUNICATORS;
 
-/// The last tag before those of requests. It and the two below are the library's own; the next one is that of the profile.
-pub const LAST_TAG: c_int = Collective::ALL.len() as c_int + 3;
+/// The last tag before those of requests. It and the three below are the library's own; the next one is that of the profile.
+pub const LAST_TAG: c_int = Collective::ALL.len() as c_int + 4;
 
 /// Open MPI's error if a message's other end has died.
 pub const MPI_ERR_PROC_FAILED: c_int = 75;

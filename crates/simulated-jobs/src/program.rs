@@ -22,8 +22,18 @@ const MOST_STARTS: usize = 3;
 /// Parameters whose values may differ between ranks.
 const OWN: [&str; 2] = ["scratch_kept", "shared_memory_limit"];
 
-/// Returns the steps of a history that has everything else. `repeats_calls`: whether it repeats blocking calls.
-pub fn steps(draw: Draw, history: &History, parameters: &[Parameter], repeats_calls: bool) -> Vec<Step> {
+/// The fewest persistent operations on a communicator where there are many: rustcoll has places in memory for eight.
+const MANY: usize = 9;
+
+/// Returns the steps of a history that has everything else. `repeats_calls`: whether it repeats blocking calls. `prepares_many`: whether it
+/// makes many persistent operations on one communicator.
+pub fn steps(
+    draw: Draw,
+    history: &History,
+    parameters: &[Parameter],
+    repeats_calls: bool,
+    prepares_many: bool,
+) -> Vec<Step> {
     let mut program = Program {
         draw,
         history,
@@ -39,6 +49,9 @@ pub fn steps(draw: Draw, history: &History, parameters: &[Parameter], repeats_ca
     program.theme = (0..1 + program.draw.below(3)).map(|_| program.draw.one_of(&Collective::ALL)).collect();
     program.begin();
     program.go_on();
+    if prepares_many {
+        program.prepare_many();
+    }
     program.steps
 }
 
@@ -111,6 +124,20 @@ impl Program<'_> {
         if self.draw.one_in(3) {
             let freed = self.existing();
             self.push(Deed::Free(freed));
+        }
+    }
+
+    /// Makes so many persistent operations on one communicator that not all have places in memory at a time.
+    fn prepare_many(&mut self) {
+        if !self.exist.contains(&true) {
+            return;
+        }
+        let communicator = self.existing();
+        let first = self.new_call(communicator);
+        self.push(Deed::Block(first));
+        for _ in 0..MANY + self.draw.below(MANY) {
+            let call = self.new_call(communicator);
+            self.prepare(call);
         }
     }
 
@@ -203,8 +230,10 @@ impl Program<'_> {
                 self.push(Deed::Begin(call));
             }
             8 => self.duplicate(),
-            9 => self.prepare(),
-            _ if self.prepared.is_empty() => self.prepare(),
+            number if number == 9 || self.prepared.is_empty() => {
+                let call = self.call();
+                self.prepare(call);
+            }
             _ => self.start(),
         }
     }
@@ -235,8 +264,7 @@ impl Program<'_> {
         }
     }
 
-    fn prepare(&mut self) {
-        let call = self.call();
+    fn prepare(&mut self, call: Call) {
         self.push(Deed::Prepare(call));
         if self.draw.one_in(2) {
             let (prepared, _) = self.prepared[self.prepared.len() - 1];

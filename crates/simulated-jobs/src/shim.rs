@@ -356,7 +356,7 @@ extern "C" fn rustcoll_shim_tag(collective: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_profile_tag() -> c_int {
-    LAST_TAG - 3
+    LAST_TAG - 4
 }
 
 /// Writes an empty name, because nothing has a name here.

@@ -11,7 +11,7 @@ use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::shared_node::with_slots;
 use crate::algorithms::building_blocks::slots::Contributions;
 use crate::algorithms::{Algorithm, Body, Collective, Nodes, Problem, Requirement};
-use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
+use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
     collectives: &[Collective::Scan],
@@ -38,54 +38,69 @@ const OWN: usize = 0;
 /// The slot in which a leader shows the sum of the nodes below.
 const BELOW: usize = 1;
 
-/// Where a leader has the sum of its node, then that of the nodes below.
-const SUM: fn() -> Run = || Scratch.block(0);
-
 fn schedule(problem: &Problem, rank: usize, is_inclusive: bool) -> Schedule {
     let placement = Placement::of(&in_runs(problem));
-    let Place { node, local } = placement.place(rank);
+    let place = placement.place(rank);
+    let (node, own) = (place.node, contribution(problem).block(0));
+    let [combined, put] = [combined_on_node, put_behind].map(|part| {
+        let mut phase = Builder::new(place.local, placement.population(node), 1);
+        part(&placement, place, own, is_inclusive, &mut phase);
+        placement.within(node, phase.build())
+    });
+    let program = match place.local {
+        0 => combined.then(placement.between(among_leaders(node, placement.nodes()))).then(put),
+        _ => combined.then(put),
+    };
+    with_slots(2, placement.most_members(), program)
+}
+
+/// Lets a node's leader combine the vectors of its node, and the others those below them there.
+fn combined_on_node(placement: &Placement, place: Place, own: Run, is_inclusive: bool, up: &mut Builder) {
+    let Place { node, local } = place;
     let (population, is_last) = (placement.population(node), node + 1 == placement.nodes());
-    let own = contribution(problem).block(0);
-    let phase = || Builder::new(local, population, 1);
-    let (mut up, mut down) = (phase(), phase());
     // The ranks above read a rank's vector, and the leader does so if its node has one to send its sum to.
     if local + 1 < population || !is_last && population > 1 {
         up.publish(own, OWN);
     }
     let contributions = Contributions { rank: local, own, slot: OWN };
-    let combined = local + usize::from(is_inclusive);
     match local {
-        0 if !is_last => contributions.combine(0..population, SUM(), SUM(), &mut up),
+        0 if !is_last => contributions.combine(0..population, sum(), sum(), up),
         0 => {}
-        _ => contributions.combine(0..combined, Recv.block(0), Recv.block(0), &mut up),
+        _ => {
+            let combined = local + usize::from(is_inclusive);
+            contributions.combine(0..combined, Recv.block(0), Recv.block(0), up);
+        }
     }
-    let below = if local == 0 { SUM() } else { Buffer::of_rank(0).block(BELOW) };
+}
+
+/// Puts what a rank combined behind the sum of the nodes below, which its leader shows.
+fn put_behind(placement: &Placement, place: Place, own: Run, is_inclusive: bool, down: &mut Builder) {
+    let Place { node, local } = place;
     match (node, local) {
         (0, 0) if is_inclusive => down.copy(own, Recv.block(0)),
         (0, _) => {}
         (_, 0) => {
-            if population > 1 {
-                down.publish(below, BELOW);
+            if placement.population(node) > 1 {
+                down.publish(sum(), BELOW);
             }
             match is_inclusive {
-                true => down.reduce(below, own, Recv.block(0)),
-                false => down.copy(below, Recv.block(0)),
+                true => down.reduce(sum(), own, Recv.block(0)),
+                false => down.copy(sum(), Recv.block(0)),
             }
         }
         _ => {
-            down.await_slot(0, BELOW);
+            let below = down.await_slot(0, BELOW);
             down.reduce(below, Recv.block(0), Recv.block(0));
         }
     }
-    let [up, down] = [up, down].map(|phase| placement.within(node, phase.build()));
-    let program = match local {
-        0 => up.then(placement.between(among_leaders(node, placement.nodes()))).then(down),
-        _ => up.then(down),
-    };
-    with_slots(2, placement.most_members(), program)
 }
 
-/// Returns the program of a node's leader: an exclusive scan over what is in [`SUM`].
+/// Where a leader has the sum of its node, then that of the nodes below.
+fn sum() -> Run {
+    Scratch.block(0)
+}
+
+/// Returns the program of a node's leader: an exclusive scan over its [`sum`].
 fn among_leaders(node: usize, nodes: usize) -> Schedule {
     let problem = Problem { in_place: true, ..Problem::new(nodes) };
     recursive_doubling::EXSCAN.schedule(&problem, node).map_runs(|run| match run.buffer {

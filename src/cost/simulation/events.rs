@@ -271,7 +271,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         while let Some(action) = program.actions.get(self.ranks[rank].step) {
             match action {
                 Action::Work(work) if self.reads_with_others(work) => {
-                    let order = u64::from(self.network.places[rank].local) << 32;
+                    let order = self.order_on_node(rank);
                     let time = self.ranks[rank].time;
                     self.events.push(Event { time, order, what: What::Reading(rank as u32) });
                     return;
@@ -332,10 +332,10 @@ impl<'job, R: Recorder> Run<'job, R> {
         };
         let (amount, bytes) = (self.bytes_from_slots(work), self.bytes.held);
         let node = self.network.places[rank].node as usize;
-        let begin = self.ranks[rank].time.or_later(self.nodes_read[node]);
         let charge = Charge { what: Charged::NodeReading, bytes, amount };
-        self.nodes_read[node] =
-            self.recorder.after(begin, charge, amount * self.shared.node_byte_time.at(bytes));
+        let seconds = amount * self.shared.node_byte_time.at(bytes);
+        let free = &mut self.nodes_read[node];
+        let begin = take(self.recorder, free, self.ranks[rank].time, charge, seconds);
         self.wait(rank, begin);
         self.work(rank, work);
         self.ranks[rank].step += 1;
@@ -541,9 +541,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
         let node = self.network.places[self.network.ends[number].rank as usize].node;
         let free = &mut self.nodes_free[direction][level][node as usize];
-        let begin = ready.or_later(*free);
-        *free = self.recorder.after(begin, charge, charge.amount * byte_time.at(charge.bytes));
-        begin
+        take(self.recorder, free, ready, charge, charge.amount * byte_time.at(charge.bytes))
     }
 
     fn port(&mut self, number: usize) -> &mut PortState<R::Instant> {
@@ -561,7 +559,12 @@ impl<'job, R: Recorder> Run<'job, R> {
     fn order(&self, number: usize) -> u64 {
         let rank = self.network.ends[number].rank as usize;
         let post = number - self.network.first[rank];
-        u64::from(self.network.places[rank].local) << 32 | post as u64
+        self.order_on_node(rank) | post as u64
+    }
+
+    /// Returns the part of an event's order that tells the ranks of a node apart.
+    fn order_on_node(&self, rank: usize) -> u64 {
+        u64::from(self.network.places[rank].local) << 32
     }
 
     fn prediction(self) -> Result<(Prediction, Vec<R::Instant>), SimulationError> {
@@ -575,6 +578,19 @@ impl<'job, R: Recorder> Run<'job, R> {
         let traffic = self.network.traffic(self.bytes.block);
         Ok((Prediction { ranks, rounds: self.rounds, ..traffic }, ends))
     }
+}
+
+/// Takes something that others share from when it is free, or from `ready` if that is later. Returns when that begins.
+fn take<R: Recorder>(
+    recorder: &mut R,
+    free: &mut R::Instant,
+    ready: R::Instant,
+    charge: Charge,
+    seconds: f64,
+) -> R::Instant {
+    let begin = ready.or_later(*free);
+    *free = recorder.after(begin, charge, seconds);
+    begin
 }
 
 /// Returns a charge for something that happens once and does not depend on bytes.

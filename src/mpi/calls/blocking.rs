@@ -10,7 +10,7 @@ use super::planning::{Planned, Refusal, Served};
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::mpi::decision::learnt;
-use crate::mpi::decision::schedules::{self, Lasting, MapOfNodes, Missing};
+use crate::mpi::decision::schedules::{self, Lasting, Missing};
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::tags::tag;
 use crate::mpi::messages::transport;
@@ -236,8 +236,7 @@ impl Communicator {
             let form = schedules::Form {
                 has_below,
                 is_blocking: true,
-                map: MapOfNodes::Exchanged,
-                goes_by_tcp: None,
+                uses_map: true,
                 all_come: self.all_come(arguments.collective, values, true),
                 may_share: true,
                 calls_others: !*are_inner,
@@ -254,8 +253,16 @@ impl Communicator {
     unsafe fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
         match missing {
             Missing::Nodes => {
-                // SAFETY: by this function's contract.
-                unsafe { self.learn_nodes() }
+                let nodes = self.exchanged_nodes(&self.teller(tag(Collective::Allgather)));
+                let learnt = nodes.as_ref().map(drop).map_err(|&error| error);
+                self.planning().note_nodes(nodes);
+                // Known nodes may change decisions, and ranks remember different calls, so they forget all.
+                self.forget_overlapping();
+                // SAFETY: by this function's contract nobody else uses it.
+                let Blocking { calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
+                calls.jobs.clear();
+                other_calls.jobs.clear();
+                learnt
             }
             Missing::SharedMemory => {
                 let mut found = Ok(false);
@@ -274,22 +281,6 @@ impl Communicator {
                 Ok(())
             }
         }
-    }
-
-    /// Lets the ranks exchange their nodes. Known nodes may change decisions, and ranks remember different calls, so forget all.
-    ///
-    /// # Safety
-    /// As for [`Communicator::run`].
-    unsafe fn learn_nodes(&self) -> Result<(), transport::Error> {
-        let nodes = self.exchanged_nodes(&self.teller(tag(Collective::Allgather)));
-        let learnt = nodes.as_ref().map(drop).map_err(|&error| error);
-        self.planning().note_nodes(nodes);
-        self.forget_overlapping();
-        // SAFETY: by this function's contract nobody else uses it.
-        let Blocking { calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
-        calls.jobs.clear();
-        other_calls.jobs.clear();
-        learnt
     }
 
     /// Like `serve`, on host copies of buffers that lie on a device. The component below knows devices itself.

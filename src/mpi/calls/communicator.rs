@@ -264,18 +264,6 @@ impl Communicator {
         }
     }
 
-    /// Decides anew who serves a call that moves data, and tells it.
-    pub(super) fn planned_anew(
-        &self,
-        arguments: &Arguments,
-        values: Values,
-        form: Form,
-    ) -> Result<Planned, Refusal> {
-        let planned = self.decided_anew(arguments, values, form)?;
-        planned.tell(self.name, arguments);
-        Ok(planned)
-    }
-
     /// Decides anew who serves a call that moves data.
     pub(super) fn decided_anew(
         &self,

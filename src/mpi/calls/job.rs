@@ -77,6 +77,29 @@ pub struct Overlapping {
 }
 
 impl Overlapping {
+    pub fn jobs(&mut self, is_persistent: bool) -> &mut Jobs {
+        if is_persistent { &mut self.persistent } else { &mut self.nonblocking }
+    }
+
+    /// Returns whether the choice for a call depends on shared memory, if the call is remembered.
+    ///
+    /// # Safety
+    /// As for [`Jobs::find`].
+    pub unsafe fn depends_on_memory(
+        &mut self,
+        call: &rustcoll_call,
+        values: &Values,
+        is_persistent: bool,
+    ) -> Option<bool> {
+        // SAFETY: by this function's contract, here and below.
+        if let Some(job) = unsafe { self.jobs(is_persistent).find(call, values) } {
+            return Some(job.planned.depends_on_memory);
+        }
+        // SAFETY: as above.
+        let is_spared = !is_persistent && unsafe { self.spared.find(call, values) }.is_some();
+        is_spared.then_some(true)
+    }
+
     pub fn clear(&mut self) {
         *self = Overlapping::default();
     }

@@ -9,10 +9,10 @@ use super::planning::{CallPlan, Planned, Refusal, Served};
 use super::precedents::{self, Place};
 use super::staged::Staged;
 use super::transfer::Transfer;
-use crate::algorithms::Collective;
+use crate::algorithms::{Collective, Graph};
 use crate::engine::Plan;
 use crate::mpi::decision::decided::Decision;
-use crate::mpi::decision::schedules::{Form, MapOfNodes};
+use crate::mpi::decision::schedules::Form;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
@@ -34,11 +34,14 @@ pub struct Undecided {
     arguments: Arguments,
     values: Values,
     form: Form,
+    /// The neighbours, as far as all ranks knew them when the call began.
+    graph: Graph,
     is_persistent: bool,
 }
 
 /// When Open MPI duplicates a communicator, it agrees on a number by these collectives of so many bytes at most (a few integers;
-/// comm_cid.c, from 4.1 to 6.0). It makes these calls whenever it gets to it.
+/// comm_cid.c, from 4.1 to 6.0). It makes these calls whenever it gets to it. So does ROMIO with its own, but it opens the file by blocking
+/// calls on the same communicator, in which the ranks exchange their nodes before.
 const OF_MPI: [Collective; 3] = [Collective::Allreduce, Collective::Reduce, Collective::Bcast];
 const LONGEST_OF_MPI: usize = 64;
 
@@ -95,7 +98,12 @@ impl Undecided {
 
     /// Chooses the algorithm. This rank must know whether there is memory.
     pub fn decide(&self) -> Result<Planned, Error> {
-        self.communicator().planned_anew(&self.arguments, self.values, self.form).map_err(Refusal::error)
+        let communicator = self.communicator();
+        let planned =
+            communicator.planning().plan(&self.arguments, self.values, self.form, self.graph.clone());
+        let planned = planned.map_err(Refusal::error)?;
+        planned.tell(communicator.name, &self.arguments);
+        Ok(planned)
     }
 
     /// Returns what carries the call out as decided, and what to record of it. Takes the arguments.
@@ -133,9 +141,9 @@ impl Communicator {
         let collective = Collective::ALL[call.collective as usize];
         if is_persistent {
             // MPI lets the initialization of a persistent collective wait for other ranks, but no non-blocking call.
-            let learnt = self.learn_of_neighbours(collective, Settings::of(collective).values(), false);
-            let greatest = |numbers| self.persistent_teller().greatest(numbers);
-            let learnt = learnt.and_then(|()| self.lanes.agree(greatest));
+            let values = Settings::of(collective).values();
+            let learnt =
+                self.agree_on_lanes().and_then(|()| self.learn_of_neighbours(collective, values, false));
             learnt.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
         } else {
             self.look_at_grid(collective);
@@ -170,8 +178,21 @@ impl Communicator {
         }))
     }
 
+    /// Counts a persistent collective that is to be prepared. If ranks on several nodes may have assigned all lanes, they agree on those
+    /// that are left; also ranks take part that cannot prepare the collective.
+    fn agree_on_lanes(&self) -> Result<(), Error> {
+        if !self.lanes.count_preparation() || !self.planning().are_nodes_told() {
+            return Ok(());
+        }
+        self.lanes.agree(|numbers| self.persistent_teller().greatest(numbers))
+    }
+
     /// Notes that the shim had no memory to prepare a collective. Later ones of its kind fail at this rank.
     pub fn miss(&self, is_persistent: bool) {
+        if is_persistent {
+            // The collective fails here in any case.
+            let _ = self.agree_on_lanes();
+        }
         self.lanes.miss(is_persistent, RUSTCOLL_ERR_NO_MEM);
     }
 
@@ -278,21 +299,13 @@ impl Communicator {
         // SAFETY: by this function's contract, here and below.
         let arguments = unsafe { self.arguments(call) }.map_err(Refusal::error)?;
         let form = self.overlapping_form(&arguments, is_persistent);
-        if form.map != MapOfNodes::Seen {
+        if form.uses_map {
             self.planning().check_map()?;
         }
         let values = Settings::of(arguments.collective).values();
         let mut overlapping = self.overlapping();
-        let Overlapping { nonblocking, spared, persistent } = &mut *overlapping;
-        let jobs = if is_persistent { persistent } else { nonblocking };
-        // Whether the choice for a remembered call depends on memory.
         // SAFETY: as above.
-        let remembered = unsafe { jobs.find(call, &values) }.map(|job| job.planned.depends_on_memory);
-        let remembered = remembered.or_else(|| {
-            // SAFETY: as above.
-            let is_spared = !is_persistent && unsafe { spared.find(call, &values) }.is_some();
-            is_spared.then_some(true)
-        });
+        let remembered = unsafe { overlapping.depends_on_memory(call, &values, is_persistent) };
         let is_new = remembered.is_none() && !arguments.is_empty();
         let place = match is_new && !is_persistent {
             true => self.place(arguments.collective, values, form, &self.lanes.spared),
@@ -303,7 +316,8 @@ impl Communicator {
             .and_then(|planned| planned.following(Arc::clone(&self.lanes.spared)))
         {
             planned.tell(self.name, &arguments);
-            let jobs = if planned.is_spared() { spared } else { jobs };
+            let Overlapping { nonblocking, spared, .. } = &mut *overlapping;
+            let jobs = if planned.is_spared() { spared } else { nonblocking };
             // SAFETY: as above.
             let spare = unsafe { self.remember(jobs, call, values, &planned) };
             return Ok(Prospect { what: What::Planned(arguments, planned), turn: None, spare });
@@ -316,6 +330,7 @@ impl Communicator {
             remembered => remembered == Some(true),
         };
         if depends_on_memory && !is_persistent {
+            let spared = &mut overlapping.spared;
             // SAFETY: as above.
             let planned = unsafe { self.planned_if_spared(spared, call, &arguments, values, form, place) }?;
             if let Some(planned) = planned {
@@ -327,45 +342,65 @@ impl Communicator {
                 spared.clear();
             }
         }
-        let is_on_several_nodes = self.planning().number_of_nodes() > Some(1);
-        let mut turn = if depends_on_memory {
-            Some(self.lanes.of_next(is_persistent, is_on_several_nodes)?)
-        } else {
-            None
-        };
-        let standing = turn.as_mut().map_or(Standing::Has, Turn::standing);
-        if matches!(standing, Standing::Has | Standing::NoMemory) {
-            // SAFETY: as above.
-            match unsafe { self.planned(jobs, call, &arguments, values, form) } {
-                Ok(planned) => {
-                    let turn = turn.filter(|_| planned.takes_slots());
-                    // SAFETY: as above.
-                    let spare = unsafe {
-                        self.set_precedent(place, call, values, &planned);
-                        self.remember(jobs, call, values, &planned)
-                    };
-                    return Ok(Prospect { what: What::Planned(arguments, planned), turn, spare });
-                }
-                Err(Refusal::Missing(_)) => {}
-                // Ranks that do not know yet whether there is memory fail once the call has begun. So do all.
-                Err(Refusal::Error(error)) if depends_on_memory && is_refused_by_all(error) => {}
-                Err(Refusal::Argument(error) | Refusal::Error(error)) => return Err(error),
-            }
+        let mut turn = None;
+        if depends_on_memory {
+            let is_on_several_nodes = self.planning().number_of_nodes() > Some(1);
+            turn = Some(self.lanes.of_next(is_persistent, is_on_several_nodes)?);
         }
-        let undecided =
-            Undecided { communicator: ptr::from_ref(self), arguments, values, form, is_persistent };
-        Ok(Prospect { what: What::Undecided(undecided), turn, spare: Weak::new() })
+        let jobs = overlapping.jobs(is_persistent);
+        // SAFETY: as above.
+        let planned = unsafe { self.planned_at_turn(jobs, call, &arguments, values, form, turn.as_mut()) }?;
+        let Some(planned) = planned else {
+            let communicator = ptr::from_ref(self);
+            let graph = self.graph(arguments.collective, form).map_err(Refusal::error)?;
+            let undecided = Undecided { communicator, arguments, values, form, graph, is_persistent };
+            return Ok(Prospect { what: What::Undecided(undecided), turn, spare: Weak::new() });
+        };
+        let turn = turn.filter(|_| planned.takes_slots());
+        // SAFETY: as above.
+        let spare = unsafe {
+            self.set_precedent(place, call, values, &planned);
+            self.remember(jobs, call, values, &planned)
+        };
+        Ok(Prospect { what: What::Planned(arguments, planned), turn, spare })
+    }
+
+    /// Decides who serves a call, as remembered or anew. `None`: this rank cannot know yet. `turn`: the call's turn in shared memory, if its
+    /// choice depends on that.
+    ///
+    /// # Safety
+    /// As for [`Communicator::prepare`].
+    unsafe fn planned_at_turn(
+        &self,
+        jobs: &mut Jobs,
+        call: &rustcoll_call,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+        turn: Option<&mut Turn>,
+    ) -> Result<Option<Planned>, Error> {
+        let depends_on_memory = turn.is_some();
+        let standing = turn.map_or(Standing::Has, Turn::standing);
+        if !matches!(standing, Standing::Has | Standing::NoMemory) {
+            return Ok(None);
+        }
+        // SAFETY: by this function's contract.
+        match unsafe { self.planned(jobs, call, arguments, values, form) } {
+            Ok(planned) => Ok(Some(planned)),
+            Err(Refusal::Missing(_)) => Ok(None),
+            // Ranks that do not know yet whether there is memory fail once the call has begun. So do all.
+            Err(Refusal::Error(error)) if depends_on_memory && is_refused_by_all(error) => Ok(None),
+            Err(Refusal::Argument(error) | Refusal::Error(error)) => Err(error),
+        }
     }
 
     fn overlapping_form(&self, arguments: &Arguments, is_persistent: bool) -> Form {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
         let may_be_mpis_own = OF_MPI.contains(&arguments.collective) && arguments.bytes() <= LONGEST_OF_MPI;
-        let map = if may_be_mpis_own && !is_persistent { MapOfNodes::Seen } else { MapOfNodes::Told };
         Form {
             has_below: below[arguments.collective as usize] != 0,
             is_blocking: false,
-            map,
-            goes_by_tcp: Some(self.planning().goes_by_tcp()),
+            uses_map: is_persistent || !may_be_mpis_own,
             all_come: true,
             may_share: true,
             calls_others: false,

@@ -8,9 +8,7 @@ use crate::engine::{Binding, Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan, SlotBounds, largest_need};
 use crate::mpi::decision::decided::{Decided, Decision, Lack};
 use crate::mpi::decision::info::Info;
-use crate::mpi::decision::schedules::{
-    Chosen, Form, Lasting, MadeOf, MapOfNodes, Missing, Schedules, Selected,
-};
+use crate::mpi::decision::schedules::{Chosen, Form, Lasting, MadeOf, Missing, Schedules, Selected};
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::{Group, Name};
@@ -131,9 +129,9 @@ impl Planning {
         self.schedules.nodes().map(Nodes::number)
     }
 
-    /// Whether messages between nodes go by TCP, as far as all ranks know.
-    pub fn goes_by_tcp(&self) -> bool {
-        self.schedules.goes_by_tcp()
+    /// Whether the ranks have exchanged their nodes, even if that failed at this rank.
+    pub fn are_nodes_told(&self) -> bool {
+        self.schedules.are_nodes_told()
     }
 
     /// Fails if this rank failed to get the map of nodes.
@@ -220,9 +218,6 @@ impl Planning {
         graph: Graph,
     ) -> Result<Planned, Refusal> {
         let Planning { name, schedules, geometry } = self;
-        if form.map != MapOfNodes::Seen {
-            schedules.check_map().map_err(Refusal::Error)?;
-        }
         let call = described(arguments, values, name.group, graph.stencil());
         let in_place = arguments.in_place && arguments.collective.has_in_place();
         let chosen = schedules.choose(&call, in_place, arguments.root, values, form, graph);

@@ -87,19 +87,16 @@ mod tests {
     use crate::algorithms::Problem;
     use crate::engine::{Counts, LengthExchange, Operation, Plan, bind};
     use crate::mpi::decision::decided::{Decided, Decision};
-    use crate::mpi::decision::schedules::MapOfNodes;
     use crate::mpi::parameters::settings::Settings;
     use std::mem::discriminant;
     use std::sync::Arc;
 
     /// Keeps a decision, and returns whether another communicator finds it. `count`: that of the call, which no other decision has.
     fn is_kept(planned: Planned, count: usize) -> bool {
-        let map = MapOfNodes::Exchanged;
         let form = Form {
             has_below: true,
             is_blocking: true,
-            map,
-            goes_by_tcp: None,
+            uses_map: true,
             all_come: true,
             may_share: true,
             calls_others: true,

@@ -67,10 +67,9 @@ pub struct Form {
     /// Whether there is a component below that serves this form.
     pub has_below: bool,
     pub is_blocking: bool,
-    /// Which map of the ranks' nodes the call may use.
-    pub map: MapOfNodes,
-    /// Whether messages between nodes go by TCP, as far as all ranks knew when the call began. `None`: it is decided as it begins.
-    pub goes_by_tcp: Option<bool>,
+    /// Whether the call may use the map of nodes that ranks exchanged. MPI itself makes calls that may not: at some ranks before the exchange,
+    /// at others after it. All ranks make the others behind the same exchange.
+    pub uses_map: bool,
     /// Whether all ranks come to the call, so that it may wait for all of them before it is decided.
     pub all_come: bool,
     /// Whether the call may use shared memory, if the ranks can have any.
@@ -78,17 +77,6 @@ pub struct Form {
     /// Whether calls of other collectives may serve it. Such inner calls must not be served by calls again: they would
     /// call each other without end.
     pub calls_others: bool,
-}
-
-/// Which map of the ranks' nodes a call may use.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum MapOfNodes {
-    /// The one that the ranks exchange for it, if they have not done so before: it may wait for all ranks.
-    Exchanged,
-    /// The one that earlier calls exchanged, if there were such calls. All ranks make it behind the same ones.
-    Told,
-    /// What each rank sees without messages. MPI itself makes such calls, at some ranks before the exchange and at others after it.
-    Seen,
 }
 
 /// What ranks must do before a call can be decided.
@@ -222,7 +210,7 @@ impl Schedules {
         }
         let is_explored = self.is_explored(call, &decided, values, form);
         let needs_nodes = is_explored || self.needs_nodes(call, choice, &decided, values);
-        if form.map == MapOfNodes::Exchanged && form.all_come && call.nodes.is_none() && needs_nodes {
+        if form.is_blocking && form.all_come && call.nodes.is_none() && needs_nodes {
             return Err(Missing::Nodes);
         }
         if depends_on_memory && self.memory == SharedMemory::Unknown {
@@ -410,7 +398,7 @@ impl Schedules {
     /// Whether the ranks may share memory for a call, if they can have any. Ranks on several nodes must exchange their
     /// nodes first.
     fn may_share(&self, call: &Call, values: Values, form: Form) -> bool {
-        let is_located = form.map == MapOfNodes::Exchanged || self.map(form).nodes().is_some();
+        let is_located = form.is_blocking || self.map(form).nodes().is_some();
         let have_slots = self.have_slots || call.collective.cut() != Cut::Edges;
         form.may_share && is_located && have_slots && call.remote == 0 && values.may_share_memory()
     }
@@ -437,7 +425,7 @@ impl Schedules {
         let copies_singly = shares_memory && self.memory != SharedMemory::Had { copies_singly: false };
         let knows_neighbours_of_node =
             form.all_come && call.collective.cut() == Cut::Edges && self.nodes_of_neighbours.is_some();
-        let goes_by_tcp = form.goes_by_tcp.unwrap_or_else(|| self.goes_by_tcp());
+        let goes_by_tcp = self.goes_by_tcp();
         let call = &Call {
             shares_memory,
             copies_singly,
@@ -460,7 +448,7 @@ impl Schedules {
     }
 
     /// Whether messages between nodes go by TCP, as far as all ranks know.
-    pub fn goes_by_tcp(&self) -> bool {
+    fn goes_by_tcp(&self) -> bool {
         match (settings::tcp(), self.nodes.known(false)) {
             (_, Spread::Nodes(_)) => false,
             (Some(goes), _) => goes,
@@ -493,7 +481,7 @@ impl Schedules {
     }
 
     fn map(&self, form: Form) -> Spread<'_> {
-        self.nodes.known(form.map != MapOfNodes::Seen)
+        self.nodes.known(form.uses_map)
     }
 
     /// Returns each rank's node, if all ranks know that before a blocking call.
@@ -521,7 +509,17 @@ impl Schedules {
 
     /// Notes each rank's node, or the error with which the exchange failed at this rank.
     pub fn note_nodes(&mut self, nodes: Result<Nodes, Error>) {
+        // Who knows the neighbours of a node's ranks knows those of a part of them. One map must hold for all calls.
+        if let (Some(known), Ok(nodes)) = (&mut self.nodes_of_neighbours, &nodes) {
+            known.clone_from(nodes);
+            self.have_slots |= nodes.number() > 1;
+        }
         self.nodes.note(nodes);
+    }
+
+    /// Whether the ranks have exchanged their nodes, even if that failed at this rank.
+    pub fn are_nodes_told(&self) -> bool {
+        self.nodes.are_told()
     }
 
     /// Fails if this rank failed to get the map of nodes. The other ranks may have it, and decide by it.

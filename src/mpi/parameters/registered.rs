@@ -241,7 +241,8 @@ fn other_parameters() -> [Registered; 9] {
         shared(general_parameter(
             "no_idle_neighbours",
             "Whether in each neighbourhood collective on a graph, all ranks have something to send or receive, or none has; off: they may \
-             differ, and then combining and node_aware do not serve neighbor_allgather and neighbor_alltoall there if they block",
+             differ, and then combining, node_aware, shared and single_copy do not serve neighbor_allgather and neighbor_alltoall there if \
+             they block",
             &SWITCH,
             0,
             &NO_IDLE_NEIGHBOURS,

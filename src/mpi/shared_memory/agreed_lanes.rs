@@ -1,6 +1,6 @@
 //! Which persistent collective of ranks on several nodes has which lane. These ranks have no memory in common, and all nodes must assign
-//! lanes alike. All ranks prepare persistent collectives in the same order, but free them in any order. So a rank assigns a lane by itself
-//! as long as one was never assigned. Then, before the next preparation, the ranks agree by messages on the lanes that all of them have
+//! lanes alike. All ranks prepare persistent collectives in the same order, but free them in any order. So a rank assigns lanes by itself
+//! as long as some were never assigned. Before each later preparation, the ranks agree by messages on the lanes that all of them have
 //! freed: it may wait for all.
 
 use super::geometry::{LANES, PERSISTENT};
@@ -16,11 +16,14 @@ pub struct AgreedLanes {
     holders: [Option<u64>; NUMBER],
     /// The collectives that this rank has freed, as long as they have lanes.
     freed: BTreeSet<u64>,
+    /// The first collective that was to be assigned a lane. All later ones are, too.
+    first: Option<u64>,
 }
 
 impl AgreedLanes {
     /// Assigns a lane to a collective, if there is one.
     pub fn assign(&mut self, number: u64) {
+        self.first.get_or_insert(number);
         if let Some(holder) = self.holders.iter_mut().find(|holder| holder.is_none()) {
             *holder = Some(number);
         }
@@ -31,15 +34,12 @@ impl AgreedLanes {
         self.holders.iter().position(|holder| *holder == Some(number)).map(|lane| PERSISTENT + lane)
     }
 
-    /// Notes that this rank has freed a collective.
-    pub fn free(&mut self, number: u64) {
+    /// Notes that this rank has freed a collective. Returns whether that was to be assigned a lane here.
+    pub fn free(&mut self, number: u64) -> bool {
         if self.lane(number).is_some() {
             self.freed.insert(number);
         }
-    }
-
-    pub fn are_all_assigned(&self) -> bool {
-        self.holders.iter().all(Option::is_some)
+        self.first.is_some_and(|first| number >= first)
     }
 
     /// For each lane 1 if this rank may still use it, else 0.
@@ -67,11 +67,9 @@ mod tests {
             ranks.iter_mut().for_each(|lanes| lanes.assign(number));
         }
         let number = NUMBER as u64;
-        assert!(ranks.iter().all(|lanes| lanes.are_all_assigned() && lanes.lane(number).is_none()));
+        assert!(ranks.iter().all(|lanes| lanes.lane(number).is_none()));
         // Both ranks free collective 3, one of them collective 5.
-        ranks[0].free(3);
-        ranks[1].free(5);
-        ranks[1].free(3);
+        assert!(ranks[0].free(3) && ranks[1].free(5) && ranks[1].free(3));
         let kept: Vec<u64> =
             ranks[0].kept().into_iter().zip(ranks[1].kept()).map(|(one, other)| one.max(other)).collect();
         for lanes in &mut ranks {

@@ -1,7 +1,7 @@
 //! Who uses which lane of a communicator's shared memory, and when. A lane serves one collective at a time, and all ranks use a lane in the
 //! same order.
 
-use super::agreed_lanes::AgreedLanes;
+use super::agreed_lanes::{self, AgreedLanes};
 use super::allotment::Allotment;
 use super::geometry::{Geometry, LANES, NONBLOCKING};
 use super::lane_memory::LaneMemory;
@@ -21,6 +21,8 @@ pub struct Lanes {
     memory: Mutex<Search>,
     /// Counts the first non-blocking collectives, which send messages.
     pub spared: Arc<Spared>,
+    /// How many persistent collectives the ranks have begun to prepare.
+    preparations: AtomicU64,
     /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
     /// The lanes of persistent collectives, if the ranks are on several nodes.
@@ -136,16 +138,18 @@ impl Lanes {
         }
     }
 
-    /// Lets the ranks agree on the lanes that persistent collectives on several nodes have left, if none is left otherwise. `greatest` returns
-    /// the greatest numbers of all ranks. All ranks must call this before the same preparations.
+    /// Counts a persistent collective that is to be prepared. Returns whether all lanes may be assigned. The same on all ranks, because this comes
+    /// before anything can fail.
+    pub fn count_preparation(&self) -> bool {
+        self.preparations.fetch_add(1, Relaxed) >= agreed_lanes::NUMBER as u64
+    }
+
+    /// Lets the ranks agree on the lanes that persistent collectives on several nodes have left. `greatest` returns the greatest numbers of all
+    /// ranks. A rank that has miscounted does not know which lanes are left, so it gives none back.
     pub fn agree(&self, greatest: impl FnOnce(Vec<u64>) -> Result<Vec<u64>, Error>) -> Result<(), Error> {
-        self.miscounted.get().map_or(Ok(()), |&error| Err(error))?;
-        let kept = {
-            let agreed = locked(&self.agreed);
-            if !agreed.are_all_assigned() {
-                return Ok(());
-            }
-            agreed.kept()
+        let kept = match self.miscounted.get() {
+            None => locked(&self.agreed).kept(),
+            Some(_) => vec![1; agreed_lanes::NUMBER],
         };
         // Without the lock, because other operations go on meanwhile.
         let kept = greatest(kept)?;
@@ -219,11 +223,12 @@ impl Lanes {
 
     /// Notes that a persistent collective was freed here.
     fn free(&self, number: u64) {
-        locked(&self.agreed).free(number);
+        if locked(&self.agreed).free(number) {
+            return;
+        }
         match &mut *locked(&self.memory) {
-            Search::Known(Some(allotment)) if !allotment.memory().has_all_ranks() => {}
-            Search::Known(Some(allotment)) => allotment.free(number),
-            Search::Known(None) | Search::Failed(_) => {}
+            Search::Known(Some(allotment)) if allotment.memory().has_all_ranks() => allotment.free(number),
+            Search::Known(_) | Search::Failed(_) => {}
             Search::Unbegun | Search::Making(_) => drop(locked(&self.freed_early).insert(number)),
         }
     }

@@ -152,6 +152,11 @@ impl Knowledge {
         self.told = Some(nodes);
     }
 
+    /// Whether the ranks have exchanged their nodes, even if that failed at this rank.
+    pub fn are_told(&self) -> bool {
+        self.told.is_some()
+    }
+
     /// Fails if the exchange failed at this rank.
     pub fn check(&self) -> Result<(), Error> {
         match &self.told {
