@@ -40,8 +40,7 @@ pub struct Undecided {
 }
 
 /// When Open MPI duplicates a communicator, it agrees on a number by these collectives of so many bytes at most (a few integers;
-/// comm_cid.c, from 4.1 to 6.0). It makes these calls whenever it gets to it. So does ROMIO with its own, but it opens the file by blocking
-/// calls on the same communicator, in which the ranks exchange their nodes before.
+/// comm_cid.c, from 4.1 to 6.0). It makes these calls whenever it gets to it.
 const OF_MPI: [Collective; 3] = [Collective::Allreduce, Collective::Reduce, Collective::Bcast];
 const LONGEST_OF_MPI: usize = 64;
 
